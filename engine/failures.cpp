@@ -51,16 +51,11 @@ bool speaks_of_surroundings(const std::string& message) {
          });
 }
 
-/// Many sets have been trained, and of none has anything come.
-bool nothing_succeeds(const RunState& state) {
-  return !state.surroundings().ever_trained() && std::ssize(state.ended()) >= most_failed_in_a_row;
-}
-
 /// Nothing that a set of hyperparameters would explain: the program or its data have gone, or were
-/// never there; or dozens of sets, and not one has trained an epoch; or the trainer ends none of
-/// its trainings well. `last`: as far as the trial is concerned, no further attempt follows.
-bool is_beyond_its_set(const hyp::Failed& failed, bool last, const RunState& state) {
-  if (failed.epoch > 0) return hyp::is_unexplained(failed.kind) && nothing_succeeds(state);
+/// never there; or dozens of sets, and not one has trained an epoch. `last`: as far as the trial is
+/// concerned, no further attempt follows.
+bool fails_at_once(const hyp::Failed& failed, bool last, const RunState& state) {
+  if (failed.epoch > 0) return false;
   if (!hyp::is_unexplained(failed.kind))
     return state.epochs_trained() == 0 && std::ssize(state.ended()) >= most_ended_untrained;
   // A trial that waits must leave another one to be trained, or it would wait for ever.
@@ -114,7 +109,7 @@ hyp::Failed judge(const workers::NotTrained& failure, const Attempt& attempt, co
   const bool tried_enough =
       attempt.number > policy.retries || failed.kind == FailureKind::device_lost;
   const bool last = too_dear || tried_enough;
-  if (is_beyond_its_set(failed, last, state)) failed.of_surroundings = true;
+  if (fails_at_once(failed, last, state)) failed.of_surroundings = true;
   decide(failed, would_repeat, last, state);
   return failed;
 }
@@ -128,7 +123,6 @@ hyp::Failed judge(const NoFitness& failure, const Attempt& attempt, const RunSta
                       failure.formula,
                       std::isnan(failure.fitness) ? "no number" : fmt::to_string(failure.fitness)),
       .log = log_of(attempt),
-      .of_surroundings = nothing_succeeds(state),
       .epoch = failure.epoch};
   decide(failed, /*would_repeat=*/false, /*last=*/true, state);
   return failed;

@@ -13,8 +13,7 @@ namespace evolve::engine {
 /// A trial that loses its device so often, while others train, is what loses it: it has failed.
 inline constexpr int most_device_losses = 5;
 
-/// Where so many trials in a row have failed before their first epoch, or so many wherever they
-/// were and none has ever succeeded, it is not the trials.
+/// Where so many trials in a row have failed before their first epoch, it is not the trials.
 inline constexpr int most_failed_in_a_row = 10;
 /// So many trials may fail for good, whatever they say, before an epoch of any is trained.
 inline constexpr int most_ended_untrained = 24;
@@ -42,8 +41,7 @@ hyp::Failed as_said(const workers::NotTrained& failure);
 ///   before and one that started later has been trained since; and what is_unexplained() before its
 ///   first epoch once `most_failed_in_a_row` trials have ended so, with nothing trained
 ///   between them, or when its retries are used up, nothing has ever been trained, and another
-///   trial may begin, which tells; after an epoch, and where there is no fitness, once so many
-///   trials have ended and none has succeeded.
+///   trial may begin, which tells.
 /// - `diverged` would repeat and is final at once.
 /// - What is `other`, and a crash of a trainer that need not know what is wrong, is looked at from
 ///   here: whether `find_fault` finds something.

@@ -25,6 +25,10 @@ constexpr std::chrono::milliseconds longest_choice{100};
 /// On top of these come as many as all slots can meet at the same time.
 constexpr int most_surroundings_failures = 5;
 
+/// Where so many trials have failed after an epoch, without saying why, and none has ever ended
+/// well, it is most likely the trainer.
+constexpr int most_without_success = 10;
+
 /// How long the first failure of the surroundings delays further starts; each one in a row doubles
 /// it.
 constexpr std::chrono::milliseconds first_pause{200};
@@ -47,6 +51,7 @@ Run::Run(const Settings& settings, results::RunDirectory directory, results::Jou
       fleet_(settings.slots, settings.accelerators, state_.trial_limits(),
              [this](const std::string& device) { return workers_.count(device); }),
       earlier_failures_(state_.surroundings().failures()),
+      earlier_without_success_(state_.surroundings().failed_without_success()),
       time_limit_{.seconds = settings.time_limit} {
   if (settings_.choose_devices)
     device_file_.emplace(results::RunDirectory{root_}.devices(), slots_);
@@ -156,6 +161,8 @@ std::optional<RunEnd> Run::blocked() const {
   if (!fleet_.no_usable_device().empty()) return RunEnd::no_usable_device;
   const int most = most_surroundings_failures + static_cast<int>(std::ssize(slots_)) - 1;
   if (state_.surroundings().failures() - earlier_failures_ >= most) return RunEnd::surroundings;
+  const int unsuccessful = state_.surroundings().failed_without_success();
+  if (unsuccessful - earlier_without_success_ >= most_without_success) return RunEnd::no_success;
   return {};
 }
 

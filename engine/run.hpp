@@ -38,6 +38,8 @@ enum class RunEnd {
   no_usable_device,
   /// Trials would train on something else than those before.
   inputs_changed,
+  /// Trials were trained, and none of them has ended well.
+  no_success,
   /// What every trial needs failed several times in a row: RunState::surroundings says
   /// what.
   surroundings,
@@ -166,7 +168,7 @@ class Run {
   /// Trials that were open when an earlier process ended, and have not been started again.
   std::set<int> left_over_;
   /// Failures of the surroundings in a row that an earlier process has seen.
-  int earlier_failures_;
+  int earlier_failures_, earlier_without_success_;
   /// Nothing is started before: the surroundings have failed.
   Clock::time_point not_before_{};
   TimeLimit time_limit_;

@@ -12,9 +12,13 @@ void Surroundings::apply(const hyp::Outcome& outcome, std::int64_t started) {
   } else if (failure->final && hyp::is_unexplained(failure->kind)) {
     ++failed_in_a_row_;
   }
+  if (failure && failure->final && failure->epoch > 0 && hyp::is_unexplained(failure->kind) &&
+      !succeeded_)
+    ++failed_without_success_;
   if (!failure) {
     failures_ = 0;
-    ever_trained_ = true;
+    succeeded_ = true;
+    failed_without_success_ = 0;
     trained_start_ = std::max(trained_start_, started);
     if (std::holds_alternative<hyp::Paused>(outcome.result))
       paused_start_ = std::max(paused_start_, started);

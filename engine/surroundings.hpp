@@ -21,8 +21,9 @@ class Surroundings {
   /// Trials that failed for good before their first epoch and did not say why
   /// (hyp::is_unexplained), since an epoch was last trained.
   int failed_in_a_row() const { return failed_in_a_row_; }
-  /// Whether a training has ever come to an end, a rung where it was stopped, or a pause.
-  bool ever_trained() const { return ever_trained_; }
+  /// Trials that failed for good after an epoch and did not say why, as long as no training has
+  /// come to an end, to a rung where it was stopped, or to a pause.
+  int failed_without_success() const { return failed_without_success_; }
   /// Whether a trial that started after that event has been trained since, or a probe was.
   bool trained_since(std::int64_t event) const { return event < trained_start_; }
   /// Whether a trial that started after that event was paused: what it leaves then no other
@@ -33,7 +34,8 @@ class Surroundings {
   int failures_ = 0;
   hyp::Failed last_failure_;
   int failed_in_a_row_ = 0;
-  bool ever_trained_ = false;
+  bool succeeded_ = false;
+  int failed_without_success_ = 0;
   /// The latest start of a trial that was trained, or the latest probe.
   std::int64_t trained_start_ = 0;
   /// The latest start of a trial that was paused.

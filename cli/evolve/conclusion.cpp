@@ -112,7 +112,9 @@ void say_nothing_completed(Screen& screen, const RunState& state, RunEnd end,
     throw run_failed(
         (state.paused().empty() ? "every trial failed" : "every trial failed that is not paused") +
             std::string(", the first one with: ") + first->message,
-        "see " + display_path(directory.root / first->log));
+        "see " + display_path(directory.root / first->log) +
+            (end == RunEnd::no_success ? "; mend it, and go on with " + command + " or begin anew"
+                                       : ""));
   if (const auto words = failure_summary(state, directory); !words.empty()) screen.line(words);
   if (end == RunEnd::finished)
     throw run_failed("no trial was trained to its end",

@@ -214,12 +214,8 @@ void settle_own_inputs(Plan& plan, bool may_change) {
   auto& began_with = plan.settings.run.inputs;
   const auto& trainer = plan.options.trainer;
   const bool begins = began_with.is_null();
-  if (begins) {
-    began_with["folder"] = current_folder();
-    if (plan.options.launcher == "local") check_script_found(trainer);
-  } else {
-    check_program_found(plan.settings.run, trainer);
-  }
+  if (begins) began_with["folder"] = current_folder();
+  if (plan.options.launcher == "local") check_script_found(trainer, begins);
   const auto words = own_words(trainer);
   const auto place = place_of_program(words);
   if (!place) return;

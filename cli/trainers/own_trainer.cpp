@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "cli/options/command_line.hpp"
+#include "core/spawn.hpp"
 
 namespace evolve::cli {
 
@@ -24,17 +25,8 @@ bool is_script_name(const fs::path& file) {
   return std::ranges::find(endings, file.extension().string()) != endings.end();
 }
 
-/// The first word that is named as a script, where there is no such file.
-std::optional<std::string> missing_script(const std::vector<std::string>& words) {
-  const auto named = std::ranges::find_if(words, is_script_name);
-  // What a shell is told may name several.
-  const bool is_told = named != words.end() && named != words.begin() && *(named - 1) == "-c";
-  if (named == words.end() || is_told || is_file(*named)) return {};
-  return *named;
-}
-
 /// python3.11, /bin/sh: a program whose first argument is its script. Another one may make what it
-/// names.
+/// names, or look for it elsewhere.
 bool is_interpreter(const fs::path& program) {
   constexpr std::array<std::string_view, 9> names = {"python", "sh",    "bash",    "dash", "perl",
                                                      "ruby",   "julia", "Rscript", "node"};
@@ -43,8 +35,28 @@ bool is_interpreter(const fs::path& program) {
   return std::ranges::find(names, name) != names.end();
 }
 
-Error not_found(const std::string& script, const std::string& remedy) {
-  return bad_argument(script + ": No such file or directory", remedy);
+/// -c, -lc, -m, -e: what follows is code, or a module.
+bool takes_code(const std::string& option) {
+  return !option.starts_with("--") && option.find_first_of("cemE") != std::string::npos;
+}
+
+bool is_in_path(const std::string& program) try {
+  return program.find('/') == std::string::npos && !core::program_file(program).empty();
+} catch (const std::system_error&) {
+  return false;
+}
+
+/// The script of an interpreter, where there is none of that name.
+std::optional<std::string> missing_script(const std::vector<std::string>& words) {
+  if (!is_interpreter(words.front())) return {};
+  const auto is_option = [](const auto& word) { return word.starts_with('-'); };
+  const auto first = std::find_if_not(words.begin() + 1, words.end(), is_option);
+  if (first == words.end() || std::any_of(words.begin() + 1, first, takes_code)) return {};
+  std::error_code unreadable;
+  const bool may_be_there =
+      fs::exists(*first, unreadable) || is_in_path(*first) || first->find('{') != std::string::npos;
+  if (!is_script_name(*first) || may_be_there) return {};
+  return *first;
 }
 
 }  // namespace
@@ -64,35 +76,14 @@ std::optional<std::size_t> place_of_program(const std::vector<std::string>& word
   return by_path && is_file(words.front()) ? std::optional<std::size_t>(0) : std::nullopt;
 }
 
-void check_script_found(const Trainer& trainer) {
-  const auto words = own_words(trainer);
-  if (!is_interpreter(words.front())) return;
-  const auto is_option = [](const auto& word) { return word.starts_with('-'); };
-  const auto first = std::find_if_not(words.begin() + 1, words.end(), is_option);
-  const auto missing = missing_script(words);
-  if (missing && first != words.end() && *missing == *first)
-    throw not_found(*missing, "name a script that exists");
-}
-
-void check_program_found(const results::RunSettings& run, const Trainer& trainer) {
-  const auto program = run.inputs.find("program");
-  if (program == run.inputs.end() || !program->is_array() || program->empty()) return;
-  if (!program->front().is_number_unsigned()) return;
-  const auto began_with = own_words(trainer_of({.command = run.options.value("trainer_command", ""),
-                                                .exec = run.options.value("trainer_exec", "")}));
-  const auto place = program->front().get<std::size_t>();
-  if (place >= began_with.size()) return;
-  const auto& before = began_with[place];
-  const auto words = own_words(trainer);
-  std::optional<std::string> missing;
-  if (words == began_with)
-    missing = is_file(before) ? std::nullopt : std::optional(before);
-  else if (words.front() == began_with.front() && is_script_name(before))
-    missing = missing_script(words);
+void check_script_found(const Trainer& trainer, bool begins) {
+  const auto missing = missing_script(own_words(trainer));
   if (!missing) return;
   const std::string option =
       std::holds_alternative<TrialCommand>(trainer) ? "--trainer-exec" : "--trainer-command";
-  throw not_found(*missing, "restore it, or say with " + option + " where it is now");
+  throw bad_argument(*missing + ": No such file or directory",
+                     begins ? "name a script that exists"
+                            : "restore it, or say with " + option + " where it is now");
 }
 
 }  // namespace evolve::cli

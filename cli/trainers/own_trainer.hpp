@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "cli/trainers/trainer.hpp"
-#include "results/run_settings.hpp"
 
 namespace evolve::cli {
 
@@ -20,11 +19,8 @@ std::vector<std::string> own_words(const Trainer& trainer);
 /// lock, a log, or gigabytes.
 std::optional<std::size_t> place_of_program(const std::vector<std::string>& words);
 
-/// Throws `Error` where a run begins with an interpreter, such as python3, whose script is not
-/// there.
-void check_script_found(const Trainer& trainer);
-/// Throws `Error` where a run goes on with a trainer whose file is not where it was, or where the
-/// command says now.
-void check_program_found(const results::RunSettings& run, const Trainer& trainer);
+/// Throws `Error` where the command is an interpreter's, such as python3, whose script is not
+/// there: of a run that begins, or that goes on and may have had it elsewhere.
+void check_script_found(const Trainer& trainer, bool begins);
 
 }  // namespace evolve::cli

@@ -225,7 +225,7 @@ TEST(TrainerExec, SaysWhatIsWrongWithItsResults) {
       "data: trials/000000/results.csv:1: there is no column val/obj_loss; write the columns of "
       "YOLOv5's or of Ultralytics' results.csv, with 0 for a loss that the trainer does not have");
   EXPECT_EQ(failure_of("nan"),
-            "diverged: trials/000000/results.csv: metrics/mAP_0.5 is nan in the last row");
+            "diverged: trials/000000/results.csv: metrics/mAP_0.5 is nan or empty in the last row");
 }
 
 TEST(TrainerExec, LeavesNothingRunning) {
@@ -438,6 +438,28 @@ TEST(TrainerExec, SeesWhatPythonPrintsAsItIsPrinted) {
   Folder folder;
   const auto ended = run(folder, "bash -c 'echo \"$0 $PYTHONUNBUFFERED\"; exit 3' {hyp}", {});
   EXPECT_THAT(read_file(folder / "run/trials/000000/log"), HasSubstr("trial_hyp.yaml 1\n"));
+}
+
+// It cannot draw its plots, say.
+TEST(TrainerExec, ThatFailsWhateverItHasTrainedEndsTheRunAfterTenTrials) {
+  Folder folder;
+  write_file(folder / "t.sh", script + "yolov5 $1 $2; sleep 0.7; [ -e mended ]\n");
+  const std::vector<std::string> arguments = {"--trainer-exec", "sh t.sh {hyp} {dir}",
+                                              "--devices",      "cpu:0,cpu:1",
+                                              "--trials",       "24",
+                                              "--retries",      "0",
+                                              "--output",       "run"};
+  const auto ended = evolve(folder.path(), arguments);
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("every trial failed, the first one with: exit code 1"));
+  EXPECT_THAT(ended.err, HasSubstr("mend it, and go on with evolve --resume run or begin anew"));
+  const auto failed = count(journal(folder / "run"), "failed");
+  EXPECT_GE(failed, 10);
+  EXPECT_LE(failed, 11) << "one more was under way";
+  write_file(folder / "mended", "");
+  const auto resumed = evolve(folder.path(), {"--resume", "run"});
+  EXPECT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_EQ(count(journal(folder / "run"), "completed"), 24 - failed);
 }
 
 TEST(TrainerExec, WhoseScriptIsNotThereIsRefused) {

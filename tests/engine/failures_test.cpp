@@ -278,29 +278,6 @@ TEST_F(Judge, BeginsTheRowAgainWhereATrialReachedAnEpoch) {
   EXPECT_TRUE(judged(hyp::FailureKind::crash).final);
 }
 
-// Its last lines crash, say, or it writes its metrics in words.
-TEST_F(Judge, BlamesTheTrainerThatEndsNoneOfItsTrainingsWell) {
-  const workers::NotTrained after_epochs{
-      .trial = 0, .kind = hyp::FailureKind::protocol, .epoch = 3};
-  const NoFitness no_fitness{.formula = "P/0", .fitness = INFINITY, .epoch = 3};
-  const auto blamed = [&] {
-    const bool trainer = judge(after_epochs, {.number = 9}, state, policy).of_surroundings;
-    EXPECT_EQ(judge(no_fitness, {.number = 1}, state).of_surroundings, trainer);
-    return trainer;
-  };
-  for (int trial = 0; trial < most_failed_in_a_row; ++trial) {
-    EXPECT_FALSE(blamed()) << trial;
-    start_next();
-    state.apply(failed(trial, {.kind = hyp::FailureKind::protocol, .epoch = 3}));
-  }
-  EXPECT_TRUE(blamed());
-  const workers::NotTrained diverged{.trial = 0, .kind = hyp::FailureKind::diverged, .epoch = 3};
-  EXPECT_TRUE(judge(diverged, {.number = 1}, state, policy).final) << "that is a cause";
-  start_next();
-  complete(most_failed_in_a_row);
-  EXPECT_FALSE(blamed()) << "one has ended well";
-}
-
 TEST_F(Judge, CountsOneTrialOfARowOnceHoweverOftenItIsTried) {
   train_one();
   start_next();

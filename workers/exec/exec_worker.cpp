@@ -155,8 +155,8 @@ class Training {
     return true;
   }
 
-  /// Tells of each new row, up to a rung. One that is still being written, or whose cells are not
-  /// numbers, is left for later: the last row is judged when the command has ended.
+  /// Tells of each new row, up to a rung. One that is still being written, or the last one as long
+  /// as cells of it are no numbers, is left for later; it is judged when the command has ended.
   void report_epochs() try {
     std::error_code unreadable;
     if (at_rung_ || !fs::exists(results_, unreadable)) return;
@@ -167,8 +167,11 @@ class Training {
     // A trainer may add a row of its last validation: that is no epoch.
     rows.resize(std::min(rows.size(), static_cast<std::size_t>(order_.epochs)));
     while (!at_rung_ && reported_ < rows.size()) {
-      const auto& metrics = rows[reported_++];
-      if (!hyp::is_finite(metrics)) continue;
+      const auto& metrics = rows[reported_];
+      const bool is_whole = hyp::is_finite(metrics);
+      if (!is_whole && reported_ + 1 == rows.size()) return;
+      ++reported_;
+      if (!is_whole) continue;
       const int epoch = static_cast<int>(reported_);
       send(Epoch{.trial = order_.trial, .epoch = epoch, .metrics = metrics});
       if (std::ranges::count(order_.rungs, epoch) > 0) at_rung_ = metrics;
@@ -186,7 +189,7 @@ class Training {
     const auto& last = table.epochs.back();
     if (const auto wrong = hyp::first_not_finite(last))
       throw TrainingFailed{FailureKind::diverged,
-                           fmt::format("{}: {} is {} in the last row", results_,
+                           fmt::format("{}: {} is {} or empty in the last row", results_,
                                        table.columns[*wrong], last.values()[*wrong])};
     return last;
   } catch (const Error& error) {

@@ -141,10 +141,6 @@ using FromEngine = std::variant<Train, Continue, Stop, Pause, Shutdown>;
 std::string line_of(const FromWorker& message);
 std::string line_of(const FromEngine& message);
 
-/// The message in a line (with or without its newline). Unknown keys are ignored; nothing for a
-/// blank line or a type that version 1 does not know. Throws std::invalid_argument with the reason
-/// when the line is not a JSON object, or a key that the message needs is missing, of another type,
-/// or (a metric) not finite. A key that it does not need may be null.
 /// What a line that may be wrong in other respects is about.
 struct Heading {
   std::string type = {};
@@ -153,6 +149,10 @@ struct Heading {
 /// Of a line from a worker, as far as it is there.
 Heading heading_of(std::string_view line);
 
+/// The message in a line (with or without its newline). Unknown keys are ignored; nothing for a
+/// blank line or a type that version 1 does not know. Throws std::invalid_argument with the reason
+/// when the line is not a JSON object, or a key that the message needs is missing, of another type,
+/// or (a metric) not finite. A key that it does not need may be null.
 std::optional<FromWorker> parse_from_worker(std::string_view line);
 std::optional<FromEngine> parse_from_engine(std::string_view line);
 

@@ -40,14 +40,18 @@ TEST_F(PlaceOfProgram, IsTheProgramsWhereThatIsNamedByItsPathAndGivenNoScript) {
 
 TEST(CheckScriptFound, RefusesAnInterpreterWithoutItsScript) {
   const auto refused = [](std::vector<std::string> words) {
-    return test::refusal([&] { check_script_found(WorkerCommand{std::move(words)}); });
+    return test::refusal(
+        [&] { check_script_found(WorkerCommand{std::move(words)}, /*begins=*/true); });
   };
   EXPECT_EQ(refused({"/usr/bin/python3.11", "-u", "gone.py"}),
             "gone.py: No such file or directory; name a script that exists");
   EXPECT_EQ(refused({"sh", "gone.sh", "{hyp}"}),
             "gone.sh: No such file or directory; name a script that exists");
   EXPECT_EQ(refused({"sh", "-c", "./gone.sh"}), "accepted");
+  EXPECT_EQ(refused({"bash", "-lc", "exec python3 gone.py"}), "accepted");
   EXPECT_EQ(refused({"python3", "-m", "package", "made.py"}), "accepted");
+  EXPECT_EQ(refused({"sh", "{dir}/../gone.sh"}), "accepted") << "it is not known yet";
+  EXPECT_EQ(refused({"docker", "run", "image", "python3", "gone.py"}), "accepted");
   EXPECT_EQ(refused({"make_config", "made.py"}), "accepted") << "it may make it";
 }
 
