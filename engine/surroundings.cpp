@@ -13,8 +13,10 @@ void Surroundings::apply(const hyp::Outcome& outcome, std::int64_t started) {
     ++failed_in_a_row_;
   }
   if (failure && failure->final && failure->epoch > 0 && hyp::is_unexplained(failure->kind) &&
-      !succeeded_)
+      !succeeded_) {
     ++failed_without_success_;
+    last_without_success_ = *failure;
+  }
   if (!failure) {
     failures_ = 0;
     succeeded_ = true;

@@ -24,6 +24,8 @@ class Surroundings {
   /// Trials that failed for good after an epoch and did not say why, as long as no training has
   /// come to an end, to a rung where it was stopped, or to a pause.
   int failed_without_success() const { return failed_without_success_; }
+  /// The last one of them.
+  const hyp::Failed& last_without_success() const { return last_without_success_; }
   /// Whether a trial that started after that event has been trained since, or a probe was.
   bool trained_since(std::int64_t event) const { return event < trained_start_; }
   /// Whether a trial that started after that event was paused: what it leaves then no other
@@ -36,6 +38,7 @@ class Surroundings {
   int failed_in_a_row_ = 0;
   bool succeeded_ = false;
   int failed_without_success_ = 0;
+  hyp::Failed last_without_success_;
   /// The latest start of a trial that was trained, or the latest probe.
   std::int64_t trained_start_ = 0;
   /// The latest start of a trial that was paused.

@@ -86,6 +86,16 @@ void say_result(Screen& screen, const RunState& state, const results::RunDirecto
   say_recommended(screen, state, directory, options, go_on);
 }
 
+/// Throws where no training has ended well, as its trainer is most likely broken.
+void check_success(const engine::Run& run, RunEnd end, const results::RunDirectory& directory,
+                   const std::string& command) {
+  if (end != RunEnd::no_success) return;
+  const auto& last = run.state().surroundings().last_without_success();
+  throw run_failed("no trial has ended well, the last one with: " + last.message,
+                   "see " + display_path(directory.root / last.log) + "; mend it, and go on with " +
+                       command + " or begin anew");
+}
+
 /// Throws where what every trial needs is not there.
 void check_surroundings(const engine::Run& run, RunEnd end, const std::string& go_on) {
   if (end == RunEnd::no_usable_device) throw run_failed(run.no_usable_device(), go_on);
@@ -112,9 +122,7 @@ void say_nothing_completed(Screen& screen, const RunState& state, RunEnd end,
     throw run_failed(
         (state.paused().empty() ? "every trial failed" : "every trial failed that is not paused") +
             std::string(", the first one with: ") + first->message,
-        "see " + display_path(directory.root / first->log) +
-            (end == RunEnd::no_success ? "; mend it, and go on with " + command + " or begin anew"
-                                       : ""));
+        "see " + display_path(directory.root / first->log));
   if (const auto words = failure_summary(state, directory); !words.empty()) screen.line(words);
   if (end == RunEnd::finished)
     throw run_failed("no trial was trained to its end",
@@ -129,6 +137,7 @@ int conclude(Screen& screen, const engine::Run& run, RunEnd end,
   const auto& state = run.state();
   const auto command = go_on_command(directory, options);
   say_result(screen, state, directory, options, command);
+  check_success(run, end, directory, command);
   check_surroundings(run, end, "mend it and go on with: " + command);
   if (end == RunEnd::stopped || end == RunEnd::time_limit)
     say_interrupted(screen, state, end, command);

@@ -292,7 +292,7 @@ FaultFinder fault_finder(const Trainer& trainer, const trainer::TrainOptions& tr
   std::vector<std::string> files;
   if (const auto* command = std::get_if<TrialCommand>(&trainer)) {
     if (command->words[0].find('/') != std::string::npos) files.push_back(command->words[0]);
-    if (const auto place = place_of_program(command->words))
+    if (const auto place = place_of_program(command->words, inputs))
       files.push_back(command->words[*place]);
     for (auto& file : files) make_absolute(file);
   }

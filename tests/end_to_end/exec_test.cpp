@@ -106,6 +106,19 @@ TEST(TrainerExec, ThatIsGoneIsMissedBeforeARunGoesOn) {
   EXPECT_EQ(found.code, 0) << found.err;
 }
 
+// Another program than an interpreter starts it.
+TEST(TrainerExec, ThatIsGoneWhenARunGoesOnBurnsNoTrial) {
+  Folder folder;
+  write_file(folder / "train.sh", "exec " + script + "yolov5 \"$1\" \"$2\"\n");
+  ASSERT_EQ(run(folder, "env sh train.sh {hyp} {dir}", {"--retries", "0"}, 2).code, 0);
+  fs::rename(folder / "train.sh", folder / "moved.sh");
+  const auto gone = evolve(folder.path(), {"--resume", "run", "--trials", "20"});
+  EXPECT_EQ(gone.code, 1);
+  EXPECT_THAT(gone.err, HasSubstr("train.sh: No such file or directory"));
+  for (const auto& event : journal(folder / "run"))
+    EXPECT_NE(event.value("final", false), true) << event;
+}
+
 // A mended command may set a variable, or be a shell's.
 TEST(TrainerExec, GoesOnWithACommandOfAnotherForm) {
   Folder folder;
@@ -451,7 +464,7 @@ TEST(TrainerExec, ThatFailsWhateverItHasTrainedEndsTheRunAfterTenTrials) {
                                               "--output",       "run"};
   const auto ended = evolve(folder.path(), arguments);
   EXPECT_EQ(ended.code, 1);
-  EXPECT_THAT(ended.err, HasSubstr("every trial failed, the first one with: exit code 1"));
+  EXPECT_THAT(ended.err, HasSubstr("no trial has ended well, the last one with: exit code 1"));
   EXPECT_THAT(ended.err, HasSubstr("mend it, and go on with evolve --resume run or begin anew"));
   const auto failed = count(journal(folder / "run"), "failed");
   EXPECT_GE(failed, 10);

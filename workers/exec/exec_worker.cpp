@@ -8,12 +8,14 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <span>
 #include <system_error>
 
 #include "core/child.hpp"
@@ -155,8 +157,9 @@ class Training {
     return true;
   }
 
-  /// Tells of each new row, up to a rung. One that is still being written, or the last one as long
-  /// as cells of it are no numbers, is left for later; it is judged when the command has ended.
+  /// Tells of each new row, up to a rung. One that is still being written is left for later, and so
+  /// is one whose cells are no numbers, as long as no later one has them: the last row is judged
+  /// when the command has ended.
   void report_epochs() try {
     std::error_code unreadable;
     if (at_rung_ || !fs::exists(results_, unreadable)) return;
@@ -169,7 +172,8 @@ class Training {
     while (!at_rung_ && reported_ < rows.size()) {
       const auto& metrics = rows[reported_];
       const bool is_whole = hyp::is_finite(metrics);
-      if (!is_whole && reported_ + 1 == rows.size()) return;
+      const auto later = std::span(rows).subspan(reported_ + 1);
+      if (!is_whole && std::ranges::none_of(later, hyp::is_finite)) return;
       ++reported_;
       if (!is_whole) continue;
       const int epoch = static_cast<int>(reported_);
@@ -189,11 +193,15 @@ class Training {
     const auto& last = table.epochs.back();
     if (const auto wrong = hyp::first_not_finite(last))
       throw TrainingFailed{FailureKind::diverged,
-                           fmt::format("{}: {} is {} or empty in the last row", results_,
-                                       table.columns[*wrong], last.values()[*wrong])};
+                           fmt::format("{}: {} is {} in the last row", results_,
+                                       table.columns[*wrong], text_of(last.values()[*wrong]))};
     return last;
   } catch (const Error& error) {
     throw TrainingFailed{FailureKind::data, error.what()};
+  }
+
+  static std::string text_of(double metric) {
+    return std::isnan(metric) ? "nan or empty" : fmt::to_string(metric);
   }
 
   const Train& order_;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "tests/refusal.hpp"
 #include "tests/temporary_folder.hpp"
@@ -32,6 +33,12 @@ TEST_F(PlaceOfProgram, IsThatOfTheFirstScript) {
   EXPECT_THAT(place_of_program({"python", "gone.py", "{hyp}"}), std::nullopt);
 }
 
+TEST_F(PlaceOfProgram, IsWhereTheScriptWasWhenTheRunBegan) {
+  const nlohmann::ordered_json began_with = {{"program", {2U, 77U}}};
+  EXPECT_THAT(place_of_program({"uv", "run", "gone.py", "{hyp}"}, began_with), Optional(2U));
+  EXPECT_THAT(place_of_program({"trainer", "fit", "{hyp}"}, began_with), std::nullopt);
+}
+
 TEST_F(PlaceOfProgram, IsTheProgramsWhereThatIsNamedByItsPathAndGivenNoScript) {
   const auto program = file("train"), log = file("last.log");
   EXPECT_THAT(place_of_program({program, log, "{hyp}"}), Optional(0U));
@@ -48,6 +55,8 @@ TEST(CheckScriptFound, RefusesAnInterpreterWithoutItsScript) {
   EXPECT_EQ(refused({"sh", "gone.sh", "{hyp}"}),
             "gone.sh: No such file or directory; name a script that exists");
   EXPECT_EQ(refused({"sh", "-c", "./gone.sh"}), "accepted");
+  EXPECT_EQ(refused({"bash", "-e", "gone.sh"}),
+            "gone.sh: No such file or directory; name a script that exists");
   EXPECT_EQ(refused({"bash", "-lc", "exec python3 gone.py"}), "accepted");
   EXPECT_EQ(refused({"python3", "-m", "package", "made.py"}), "accepted");
   EXPECT_EQ(refused({"sh", "{dir}/../gone.sh"}), "accepted") << "it is not known yet";
