@@ -7,13 +7,14 @@ namespace evolve::engine {
 void Surroundings::apply(const hyp::Outcome& outcome, std::int64_t started) {
   const auto* failure = std::get_if<hyp::Failed>(&outcome.result);
   if (failure && failure->excused) return;
-  if (!failure || failure->epoch > 0) {
+  const bool is_trained = !failure || failure->epoch > 0;
+  const bool is_unexplained = failure && failure->final && hyp::is_unexplained(failure->kind);
+  if (is_trained) {
     failed_in_a_row_ = 0;
-  } else if (failure->final && hyp::is_unexplained(failure->kind)) {
+  } else if (is_unexplained) {
     ++failed_in_a_row_;
   }
-  if (failure && failure->final && failure->epoch > 0 && hyp::is_unexplained(failure->kind) &&
-      !succeeded_) {
+  if (is_trained && is_unexplained && !succeeded_) {
     ++failed_without_success_;
     last_without_success_ = *failure;
   }

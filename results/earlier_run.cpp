@@ -185,11 +185,9 @@ fs::path run_of(const fs::path& path) {
 EarlierRun read_earlier_run(const fs::path& path, const hyp::Space& space,
                             const hyp::Fitness& fitness) {
   const fs::path file = fs::is_directory(path) ? file_of_run(path) : path;
-  if (!fs::exists(file))
-    throw bad_input({path.string()}, "no run is there",
-                    "name the folder of a run, an evolve.csv, or Ultralytics' tune_results");
   if (!fs::is_regular_file(file))
-    throw bad_input({path.string()}, "this is neither a file nor a folder",
+    throw bad_input({path.string()},
+                    fs::exists(file) ? "this is neither a file nor a folder" : "no run is there",
                     "name the folder of a run, an evolve.csv, or Ultralytics' tune_results");
   const hyp::Space evolved{hyp::evolved_genes(space)};
   EarlierRun earlier{.run = path.string()};

@@ -106,6 +106,10 @@ workers::Ready ready_message(const std::string& device) {
   return {.device = device, .identity = {mine.uuid, mine.pci}, .can_pause = true};
 }
 
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
 /// What `work` answers, or the failure that it ends in. Of a trial the log has it too; of a job
 /// evolve says it, and of another rank the first one does.
 template <class Answer, class Work>
@@ -128,8 +132,7 @@ Answer answer_of(std::optional<int> trial, Work work) {
     // Torch's messages go on with a stack trace: the log has all of it, the journal the first line.
     fmt::print(stderr, "{}\n", error.what());
     const std::string text = error.what();
-    return failure(workers::kind_in(text, hyp::FailureKind::other),
-                   text.substr(0, text.find('\n')));
+    return failure(workers::kind_in(text, hyp::FailureKind::other), first_line(text));
   }
 }
 
@@ -210,6 +213,15 @@ void ignore_signals() {
   signal(SIGXFSZ, SIG_IGN);
 }
 
+/// Ends the process. What it says last is what evolve says: of torch's errors, which go on with a
+/// stack trace, the first line.
+[[noreturn]] void give_up(const std::exception& error) {
+  const std::string text = error.what();
+  fmt::print(stderr, "evolve-worker: {}\n", text);
+  if (text.find('\n') != text.npos) fmt::print(stderr, "evolve-worker: {}\n", first_line(text));
+  std::_Exit(1);
+}
+
 /// Looks at the other ranks while no order is there: without one of them this process is worth
 /// nothing, and had better be gone before it is given the next.
 class IdleWatch {
@@ -231,12 +243,7 @@ class IdleWatch {
       if (idle_) ranks.check();
     }
   } catch (const std::exception& error) {
-    fmt::print(stderr, "evolve-worker: {}\n", error.what());
-    // Of torch's errors the last line is a frame of its stack, and the last line is what evolve
-    // says.
-    if (const std::string_view said = error.what(); said.find('\n') != said.npos)
-      fmt::print(stderr, "evolve-worker: {}\n", said.substr(0, said.find('\n')));
-    std::_Exit(1);
+    give_up(error);
   }
 
   std::mutex mutex_;
@@ -337,8 +344,7 @@ int main(int argc, char** argv) {
   } catch (const evolve::trainer::ShutDown&) {
     // In the middle of a trial: nobody waits for its end.
   } catch (const std::exception& error) {
-    fmt::print(stderr, "evolve-worker: {}\n", error.what());
-    std::_Exit(1);
+    evolve::trainer::give_up(error);
   }
   // Torch's threads and static objects need no orderly end, and some drivers hang in theirs.
   std::cerr.flush();
