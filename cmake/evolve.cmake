@@ -39,7 +39,7 @@ function(evolve_test name)
   # Compiled once, run for milliseconds: -O3 would be a third of the compilation.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   # A bundle lies elsewhere than what its files include as neighbours.
-  target_compile_options(${name} PRIVATE "SHELL:-iquote ${CMAKE_CURRENT_SOURCE_DIR}")
+  target_compile_options(${name} PRIVATE "SHELL:-iquote \"${CMAKE_CURRENT_SOURCE_DIR}\"")
   target_link_libraries(${name} PRIVATE GTest::gtest_main GTest::gmock evolve_warnings)
   evolve_precompiled_headers(${name})
   # On a busy machine libtorch alone takes seconds to load.

@@ -94,7 +94,8 @@ def saved_at_once(save):
     """
 
     def save_at_once(prefix, path, labels, version):
-        own = path.with_name(f"{path.name}.{os.getpid()}")
+        # Before 8.3.75 Ultralytics replaces the name's ending, for a moment.
+        own = path.with_name(f"{os.getpid()}.{path.name}")
         save(prefix, own, labels, version)
         with contextlib.suppress(FileNotFoundError):  # a folder that cannot be written to, as Ultralytics has said
             os.replace(own, path)

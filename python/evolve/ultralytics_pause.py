@@ -88,6 +88,9 @@ def go_on(trainer, state):
     trainer.model.load_state_dict(state["model"])
     trainer.ema.ema.load_state_dict(state["ema"])
     trainer.ema.updates = state["ema_updates"]
+    # Where it goes on it may be another kind of device: Ultralytics has chosen for this one.
+    for kept_group, group in zip(state["optimizer"]["param_groups"], trainer.optimizer.param_groups):
+        kept_group["fused"] = group.get("fused")
     trainer.optimizer.load_state_dict(state["optimizer"])
     if state["scaler"]:  # empty where there was no mixed precision
         trainer.scaler.load_state_dict(state["scaler"])

@@ -4,7 +4,7 @@
 const views = page.runs.map(viewOf);
 let view = views[0];
 let brushes = {};
-let order = { by: "fitness", descending: true, all: false };
+let order = { by: "fitness", descending: true, rows: firstRows };
 
 function chosenTrials() {
   const axes = axesOf(view);

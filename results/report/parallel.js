@@ -10,20 +10,21 @@ function axesOf(view) {
   const rank = new Map((view.importance?.genes ?? []).map((gene, i) => [gene.name, i]));
   const genes = [...view.genes].sort((a, b) => (rank.get(a.name) ?? 0) - (rank.get(b.name) ?? 0));
   const [low, high] = rangeOf(view.trials.map((trial) => trial.fitness ?? NaN), 0);
-  const fitness = { name: "fitness", ends: [fitnessText(low), fitnessText(high)],
+  const fitness = { key: "fitness", name: "fitness", ends: [fitnessText(low), fitnessText(high)],
     at: (trial) => (trial.fitness === null ? null : (trial.fitness - low) / (high - low || 1)) };
   return [fitness, ...genes.map((gene) => ({
+    key: `gene ${gene.name}`,  // its name may be "fitness"
     name: gene.name,
     ends: gene.choices ? [gene.choices[0], gene.choices.at(-1)].map((name) => shortName(name, 12)) : [number(gene.low), number(gene.high)],
     at: (trial) => toUnit(gene, trial.genes[gene.name]),
   }))];
 }
 
-/** Whether a trial is inside all brushes ({axis: [low, high]}, in [0, 1]). */
+/** Whether a trial is inside all brushes ({an axis' key: [low, high]}, in [0, 1]). */
 function inside(axes, brushes, trial) {
   return axes.every((axis) => {
-    if (!Object.hasOwn(brushes, axis.name)) return true;
-    const brush = brushes[axis.name], at = axis.at(trial);
+    if (!Object.hasOwn(brushes, axis.key)) return true;
+    const brush = brushes[axis.key], at = axis.at(trial);
     return at !== null && brush[0] <= at && at <= brush[1];
   });
 }
@@ -97,7 +98,7 @@ function drawLines(ctx, view, axes, brushes, xOf) {
 
 /** An axis that can be brushed, with its name and ends. */
 function axisOf(axis, x, brushes, brushed) {
-  const node = element("div", { class: "axis", "data-axis": axis.name, title: axis.name,
+  const node = element("div", { class: "axis", "data-axis": axis.key, title: axis.name,
     style: `left: ${x}px; top: ${parallelTop}px; height: ${parallelHeight}px` });
   node.append(element("span", { class: "name" }, shortName(axis.name)), element("span", { class: "end", style: "top: -15px" }, axis.ends[1]),
     element("span", { class: "end", style: "bottom: -15px" }, axis.ends[0]));
@@ -107,7 +108,7 @@ function axisOf(axis, x, brushes, brushed) {
     mark.style.height = `${100 * (high - low)}%`;
     node.append(mark);
   };
-  if (Object.hasOwn(brushes, axis.name)) place(brushes[axis.name]);
+  if (Object.hasOwn(brushes, axis.key)) place(brushes[axis.key]);
   const shareAt = (event) => {
     const box = node.getBoundingClientRect();
     return Math.min(1, Math.max(0, (box.bottom - event.clientY) / box.height));
@@ -124,9 +125,9 @@ function axisOf(axis, x, brushes, brushed) {
     const up = (last) => {
       node.removeEventListener("pointermove", move);
       const rest = { ...brushes };
-      delete rest[axis.name];
+      delete rest[axis.key];
       const dragged = last.type === "pointerup" && Math.abs(last.clientY - fromY) > 3;
-      brushed(dragged ? { ...rest, [axis.name]: [Math.min(from, to), Math.max(from, to)] } : rest);
+      brushed(dragged ? { ...rest, [axis.key]: [Math.min(from, to), Math.max(from, to)] } : rest);
     };
     node.addEventListener("pointermove", move);
     node.addEventListener("pointerup", up, { once: true });

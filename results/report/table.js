@@ -1,18 +1,18 @@
 "use strict";
 // Tables: of the trials (sortable), of the recommended set, of importance, failures, settings and runs.
 
-const firstRows = 50;
+const firstRows = 50, moreRows = 500;
 
-/** The columns of the trials' table: what stands in a cell, and what it is sorted by. */
+/** The columns of the trials' table: what stands in a cell, and what it is sorted by. A gene may have a column's name. */
 function trialColumns(view) {
-  const plain = (name, title, text = number) => ({ name, title, value: (trial) => trial[name], text });
+  const plain = (key, title, text = number) => ({ key, title, value: (trial) => trial[key], text });
   const metrics = [["metrics/mAP_0.5", "mAP50"], ["metrics/mAP_0.5:0.95", "mAP50-95"], ["metrics/precision", "P"], ["metrics/recall", "R"],
     ["val/box_loss", "box loss"], ["val/obj_loss", "obj loss"], ["val/cls_loss", "cls loss"]];
   return [
     plain("trial", "trial"), plain("state", "state", String), plain("fitness", "fitness", fitnessText), plain("epoch", "epochs"),
-    ...metrics.map(([name, title]) => ({ name, title, value: (trial) => trial.metrics[name], text: number })),
+    ...metrics.map(([name, title]) => ({ key: name, title, value: (trial) => trial.metrics[name], text: number })),
     plain("generation", "generation"), plain("device", "slot", String), plain("seconds", "time", duration),
-    ...view.genes.map((gene) => ({ name: gene.name, title: gene.name, value: (trial) => trial.genes[gene.name],
+    ...view.genes.map((gene) => ({ key: `gene ${gene.name}`, title: gene.name, value: (trial) => trial.genes[gene.name],
       text: (value) => geneText(gene, value) })),
   ];
 }
@@ -27,20 +27,20 @@ function sorted(trials, column, descending) {
   });
 }
 
-/** `order`: {by, descending, all}; `ordered(order)` is called when another one is asked for. */
+/** `order`: {by: a column's key, descending, rows: how many}; `ordered(order)` is called when another one is asked for. */
 function drawTrials(view, chosen, order, ordered) {
   show("trials", view.trials.length > 0);
   const columns = trialColumns(view);
-  const column = columns.find((one) => one.name === order.by) ?? columns[2];
+  const column = columns.find((one) => one.key === order.by) ?? columns[2];
   const trials = sorted(view.trials.filter(chosen), column, order.descending);
-  const rows = order.all ? trials : trials.slice(0, firstRows);
+  const rows = trials.slice(0, order.rows);
   const head = element("tr", {}, ...columns.map((one) => {
     const button = element("button", {}, one.title);
     // Numbers: the greatest first; another click turns it round.
-    button.addEventListener("click", () => ordered({ ...order, by: one.name,
-      descending: one === column ? !order.descending : typeof one.value(view.trials[0]) !== "string" && one.name !== "trial" }));
+    button.addEventListener("click", () => ordered({ ...order, by: one.key,
+      descending: one === column ? !order.descending : typeof one.value(view.trials[0]) !== "string" && one.key !== "trial" }));
     const sort = one === column && (order.descending ? "descending" : "ascending");
-    return element("th", { "data-column": one.name, "aria-sort": sort }, button);
+    return element("th", { "data-column": one.key, "aria-sort": sort }, button);
   }));
   const body = element("tbody", {}, ...rows.map((trial) => element("tr",
     { "data-trial": trial.trial, class: trial === view.recommendedTrial && "recommended" },
@@ -48,14 +48,15 @@ function drawTrials(view, chosen, order, ordered) {
   byId("trial-table").replaceChildren(element("thead", {}, head), body);
   byId("trial-count").textContent = `${rows.length} of ${counted(view.trials.length, "trial")}` +
     (trials.length < view.trials.length ? `, ${trials.length} of them chosen above` : "");
-  show("all-rows", rows.length < trials.length);
-  byId("all-rows").onclick = () => ordered({ ...order, all: true });
+  show("more-rows", rows.length < trials.length);
+  byId("more-rows").textContent = `show ${Math.min(moreRows, trials.length - rows.length)} more`;
+  byId("more-rows").onclick = () => ordered({ ...order, rows: rows.length + moreRows });
 }
 
 /** A cell has the exact value; what is read in it may be rounded. */
 function cell(column, value) {
   const text = value === null || value === undefined ? "–" : column.text(value);
-  if (column.name === "state")
+  if (column.key === "state")
     return element("td", { class: "left", "data-value": value },
       element("i", { class: "dot", style: `margin-left: 0; background: var(--${value})` }), text);
   return element("td", { "data-value": value ?? "", title: String(value ?? "") }, text);

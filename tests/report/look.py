@@ -27,14 +27,14 @@ FIGURES = ("fitness", "epoch", "metrics/recall")
 
 
 def trials_of(journal):
-    """By number: the latest figures of each trial, as the journal has them, and its genes. One that failed, or begins again, has
-    no fitness."""
+    """By number: the latest figures of each trial, as the journal has them, and its genes ("gene NAME"). One that failed, or
+    begins again, has no fitness."""
     events = [json.loads(line) for line in open(journal)]
     space = events[0]["space"]
     trials = {}
     for event in events[1:]:
         if event["event"] == "started":
-            genes = {name: space[name]["choices"].index(value) if "choices" in space[name] else value
+            genes = {f"gene {name}": space[name]["choices"].index(value) if "choices" in space[name] else value
                      for name, value in event["hyp"].items() if space[name].get("evolve", True)}
             trials[event["trial"]] = {"fitness": None, "epoch": 0, "metrics/recall": None, **genes}
         if event["event"] in ("completed", "stopped", "rung"):
@@ -188,8 +188,8 @@ def look_at_brush(browser, trials):
 def look(browser, journal):
     trials = trials_of(journal)
     genes = [name for name in trials[0] if name not in FIGURES]
-    if browser.value("!document.querySelector('#all-rows').hidden"):
-        browser.click("#all-rows")
+    if browser.value("!document.querySelector('#more-rows').hidden"):
+        browser.click("#more-rows")
     look_at_table(browser, trials, genes)
     look_at_sorting(browser, genes[0])
     look_at_recommendation(browser)

@@ -2,8 +2,8 @@
 """Makes a run's folder with a journal of so many trials, nothing of which was trained: make_run.py FOLDER TRIALS
 
 Two slots, trainings of nine epochs that are stopped, failed (some after the best rung of all) or completed, a last one that is
-tried again, a weekend in the middle for which it lay still, a device that is sampled, 29 genes, and names and messages that
-would break a careless page: markup, and what JavaScript has in every object.
+tried again, a weekend in the middle for which it lay still, a device that is sampled, 31 genes, and names and messages that
+would break a careless page: markup, what JavaScript has in every object, and what the page has columns for.
 """
 
 import datetime
@@ -19,7 +19,7 @@ METRICS = ["metrics/precision", "metrics/recall", "metrics/mAP_0.5", "metrics/mA
 SPACE = {"lr0": {"low": 1e-5, "high": 0.1, "scale": "log", "start": 0.01}, EVIL: {"low": 0.0, "high": 1.0, "start": 0.5},
          "optimizer": {"choices": ["SGD", "Adam", "AdamW"], "start": 0.0},
          **{name: {"low": 0.0, "high": 1.0, "start": 0.5}
-            for name in ("__proto__", "constructor", *(f"gene{i}" for i in range(24)))}}
+            for name in ("__proto__", "constructor", "fitness", "state", *(f"gene{i}" for i in range(24)))}}
 OPTIONS = {"population": 50, "generations": 300, "trials": None, "max_epochs": 1000000, "epochs": 9, "early_stop": True, "repeats": 0,
            "fitness": "0.1*mAP50 + 0.9*mAP50_95", "lag": None, "data": EVIL}
 
