@@ -113,9 +113,11 @@ int run(int argc, char** argv) {
   }
   refuse_lost_options(app);
   refuse_a_folder_of_another_encoding();
-  for (const auto& command : commands)
-    if (*command.app) return command.run();
-  return evolve.run();
+  const auto chosen =
+      std::ranges::find_if(commands, [](const auto& one) { return bool(*one.app); });
+  const auto& command = chosen == std::end(commands) ? evolve : *chosen;
+  check_values(*command.app);
+  return command.run();
 }
 
 /// Whether it can be written does not matter: the exit code says the same.

@@ -115,7 +115,8 @@ class Plan {
   ::_exit(127);  // not reached
 }
 
-/// The end of the file: the program runs.
+/// Throws what kept the child from becoming the program, once it is reaped. A report that ends
+/// empty says that the program runs.
 void throw_failure(int report, pid_t child, const std::string& program) {
   NotExecuted failure{};
   ssize_t count = 0;

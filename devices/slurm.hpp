@@ -16,8 +16,8 @@ struct Node {
   std::string name;
   /// What Slurm counts as its CPUs: the threads of cores that have several.
   int cpus = 1;
-  /// Of these CPUs on a core, in Slurm's configuration: a step gets whole cores. 1 where Slurm
-  /// counts cores, whatever threads they have.
+  /// How many of its CPUs are threads of one core, in Slurm's configuration: a step gets whole
+  /// cores. 1 where Slurm counts cores, whatever threads they have.
   int threads_per_core = 1;
   /// How many of these the job asked for (--threads-per-core, --hint=nomultithread); 0: all.
   int used_threads = 0;

@@ -23,12 +23,12 @@ std::optional<results::RunReport::Recommended> recommended(const RunState& state
   recommended.trainings = trainings.fitness;
   recommended.failed = trainings.failed;
   if (const auto& standing = recommendation->standing; standing && !all_alike(state)) {
-    recommended.collapsed = collapsed(trainings, standing->best, standing->noise);
+    recommended.collapsed = collapsed(trainings, standing->best, standing->training_sd);
     if (standing->doubt > ga::worth_deciding)
       recommended.rival.emplace(standing->rival, standing->doubt);
     recommended.expected = expected_of(standing->best);
     recommended.median = standing->median;
-    recommended.noise = standing->noise;
+    recommended.noise = standing->training_sd;
     recommended.luck_seen = luck_was_seen(state);
     recommended.better = standing->better;
     recommended.enough = ga::least_probability_better;

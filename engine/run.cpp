@@ -324,7 +324,7 @@ results::Event Run::start_of(const Attempt& attempt, const std::string& device,
 
 std::vector<int> Run::rungs_for(const hyp::Trial& trial) const {
   if (!settings_.run.early_stop || trial.repeat > 0) return {};
-  if (state_.evolution().pausing()) return trial.looks;
+  if (state_.evolution().pausing()) return trial.rungs;
   return state_.early_stopping().rungs_for(trial.number, settings_.run.epochs,
                                            state_.evolution().settings().lag);
 }

@@ -94,6 +94,7 @@ hyp::Outcome Run::outcome(const Ended& ended) const {
           .device = ended.device,
           .attempt = attempt.number,
           .seconds = ended.seconds,
+          .prepared = ended.prepared,
           .repeat = attempt.trial.repeat,
           .identity = ended.identity};
 }

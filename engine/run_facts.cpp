@@ -31,9 +31,9 @@ Trainings trainings_of(const RunState& state, int trial) {
   return trainings;
 }
 
-int collapsed(const Trainings& trainings, const ga::Candidate& set, double noise) {
+int collapsed(const Trainings& trainings, const ga::Candidate& set, double training_sd) {
   constexpr double odd = 4;
-  const double least = set.expectation.mean - odd * noise;
+  const double least = set.expectation.mean - odd * training_sd;
   return static_cast<int>(
       std::ranges::count_if(trainings.fitness, [&](double one) { return one < least; }));
 }

@@ -20,9 +20,9 @@ struct Trainings {
 };
 Trainings trainings_of(const RunState& state, int trial);
 
-/// How many of the set's trainings are so far below what is expected of it, four standard
-/// deviations of luck, that they collapsed: the expectation is for those that do not.
-int collapsed(const Trainings& trainings, const ga::Candidate& set, double noise);
+/// How many of the set's trainings are so far below what is expected of it, four times the standard
+/// deviation of one training, that they collapsed: the expectation is for those that do not.
+int collapsed(const Trainings& trainings, const ga::Candidate& set, double training_sd);
 
 /// Whether all of several completed trials have the same fitness: nothing is known of any set then.
 bool all_alike(const RunState& state);

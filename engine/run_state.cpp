@@ -244,7 +244,7 @@ void RunState::on(const hyp::Outcome& outcome) {
   if (const auto* paused = std::get_if<hyp::Paused>(&outcome.result)) {
     nothing_known_ = false;
     paused_[outcome.trial] = *paused;
-    seconds_before_[outcome.trial] += outcome.seconds;
+    seconds_before_[outcome.trial] += outcome.seconds - outcome.prepared;
     open_.erase(outcome.trial);
     return;
   }
@@ -268,7 +268,7 @@ void RunState::on(const results::Probed&) {
 void RunState::count_epochs(const hyp::Outcome& outcome, int start_epoch) {
   const int epochs = std::max(0, hyp::reached_epoch(outcome, epochs_) - start_epoch);
   epochs_trained_ += epochs;
-  if (epochs > 0) seconds_trained_ += outcome.seconds;
+  if (epochs > 0) seconds_trained_ += outcome.seconds - outcome.prepared;
 }
 
 std::chrono::milliseconds RunState::time_before(const hyp::Trial& trial) const {

@@ -110,7 +110,8 @@ class RunState {
   const std::vector<int>& ended() const { return ended_; }
   /// The trial of greatest fitness in the search; null: none has completed.
   const CompletedTrial* best() const { return completed_.empty() ? nullptr : &completed_[best_]; }
-  /// Which trial to use; nothing: none has completed.
+  /// Which trial to use; nothing: none has completed. Not for two threads at a time: see
+  /// ga::Evolution::standing().
   std::optional<Recommendation> recommendation() const;
   /// The trials that are paused, and how they were when they were.
   const std::map<int, hyp::Paused>& paused() const { return paused_; }

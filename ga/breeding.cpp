@@ -62,7 +62,7 @@ hyp::Genes classic_set(const EvolutionState& state, Rng& rng) {
   return random ? random_genes(state.genes, rng) : classic_child(state.genes, parents, t, rng);
 }
 
-// Breeding knows of a trial that had less than half of what the start had, in the end or at a look,
+// Breeding knows of a trial that had less than half of what the start had, in the end or at a rung,
 // or failed where the start did not.
 bool far_worse_known(const EvolutionState& state) {
   constexpr double much = 0.5;
@@ -72,13 +72,13 @@ bool far_worse_known(const EvolutionState& state) {
   if (pending.contains(0) || !start.observation || start.observation->ending != Ending::completed ||
       start.observation->fitness <= 0)
     return false;
-  const auto looks = pause_epochs(state);
+  const auto rungs = pause_epochs(state);
   const auto far_worse = [&](const Record& record) {
     const auto& end = record.observation;
     if (end && end->ending == Ending::failed) return true;
     if (end && end->ending == Ending::completed)
       return end->fitness < much * start.observation->fitness;
-    return std::ranges::any_of(looks, [&](int epoch) {
+    return std::ranges::any_of(rungs, [&](int epoch) {
       const auto seen = record.rungs.find(epoch), then = start.rungs.find(epoch);
       return seen != record.rungs.end() && then != start.rungs.end() &&
              seen->second < much * then->second;

@@ -187,7 +187,8 @@ class Evolution {
   /// The completed trial of greatest fitness (the first one told, among equals), or nothing.
   const std::optional<Individual>& best() const;
   /// Which set to use, and what to expect of it, from all that was told; nothing without a model:
-  /// in the classic search, and until three trials have completed.
+  /// in the classic search, and until three trials have completed. Not for two threads at a time:
+  /// what the model makes of it is kept for the next call.
   std::optional<Standing> standing() const;
   /// The mating pool as of now: elites, best first, then the latest completed trials that are not
   /// among them, the latest last. With a lag it includes what trials still to be asked for may not

@@ -46,9 +46,9 @@ struct Step {
   /// trained anew.
   int lost = 0;
   bool anew = false;
-  /// After which of them its fitness is looked at. A look that another attempt at it had besides
-  /// must not tell: with a lag the same trials come out whatever was killed.
-  std::vector<int> looks = {};
+  /// After which of them it tells its fitness. A rung that another attempt at it had besides must
+  /// not count: with a lag the same trials come out whatever was killed.
+  std::vector<int> rungs = {};
   /// The last epoch that was trained, once the step is over.
   std::optional<int> reached = {};
 

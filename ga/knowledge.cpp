@@ -53,10 +53,10 @@ void add(const EvolutionState& state, int trial, MatingPool& to) {
 
 void add(const EvolutionState& state, const Step& step, History& to) {
   const Record& record = state.trial(step.trial);
-  const auto looks = pause_epochs(state);
+  const auto rungs = pause_epochs(state);
   for (const auto& [epoch, fitness] : record.rungs) {
-    if (epoch > step.reached || !std::ranges::count(step.looks, epoch) ||
-        !std::ranges::count(looks, epoch))
+    if (epoch > step.reached || !std::ranges::count(step.rungs, epoch) ||
+        !std::ranges::count(rungs, epoch))
       continue;
     to.add(record.genes, {.ending = Ending::at_rung,
                           .fitness = fitness,
@@ -67,7 +67,7 @@ void add(const EvolutionState& state, const Step& step, History& to) {
 }
 
 // Of too many paused trials the one with the least at the first rung, among those that are still
-// there, does not go on: it has the least to hope for. Where the model knows that looks speak
+// there, does not go on: it has the least to hope for. Where the model knows that rungs speak
 // against the ends, that is the one with the most.
 void give_up_one(EvolutionState& state) {
   auto& paused = state.known.paused;

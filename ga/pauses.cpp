@@ -20,8 +20,8 @@ namespace {
 // Before there is a model of curves, only the start of these first trials is trained to its end.
 constexpr int curve_design = 9;
 
-// A look tells sets from each other once they have learnt something: before the start has this
-// share of what it ends with, a look shows which came out of the warm-up first, and luck.
+// A rung tells sets from each other once they have learnt something: before the start has this
+// share of what it ends with, a rung shows which came out of the warm-up first, and luck.
 constexpr double least_learnt = 0.5;
 
 // Nothing has been trained to its end, and nothing is on its way there.
@@ -37,20 +37,21 @@ bool has_ended(const EvolutionState& state, int trial) {
          !state.known.pending.contains(trial);
 }
 
-// Whether the trial was to be looked at after this epoch: another attempt may have had other looks.
-bool was_looked_at(const EvolutionState& state, int trial, int epoch) {
+// Whether the trial was to tell its fitness after this epoch: another attempt may have had other
+// rungs.
+bool had_rung(const EvolutionState& state, int trial, int epoch) {
   const auto latest = static_cast<std::size_t>(state.trial(trial).step);
   return std::ranges::any_of(std::span(state.steps).first(latest + 1), [&](const Step& step) {
-    return step.trial == trial && std::ranges::count(step.looks, epoch) > 0;
+    return step.trial == trial && std::ranges::count(step.rungs, epoch) > 0;
   });
 }
 
-// The start is trained to its end, or where it fails another: it tells what a look at a rung is
+// The start is trained to its end, or where it fails another: it tells what a rung is
 // worth, and is what every claim compares with.
 hyp::Trial without_model(EvolutionState& state, Rng& rng) {
   if (new_trial_fits(state)) {
-    const auto looks = pause_epochs(state);
-    const int pause_epoch = none_is_whole(state) || looks.empty() ? 0 : looks.front();
+    const auto rungs = pause_epochs(state);
+    const int pause_epoch = none_is_whole(state) || rungs.empty() ? 0 : rungs.front();
     return hand_out(state, design_set(state, rng), pause_epoch);
   }
   const auto best = std::ranges::max_element(state.known.paused, {}, [&](const auto& one) {
@@ -73,36 +74,36 @@ bool none_has_learnt(const EvolutionState& state) {
 
 std::vector<int> pause_epochs(const EvolutionState& state) {
   if (!pausing(state)) return {};
-  auto looks = pauses_of(state.settings.epochs);
-  if (!has_ended(state, 0)) return {looks.back()};
+  auto rungs = pauses_of(state.settings.epochs);
+  if (!has_ended(state, 0)) return {rungs.back()};
   if (none_has_learnt(state)) return {};
   // The start, or where that learnt nothing or failed the first that did.
   const int telling = *state.known.first_learnt;
   const Record& trained = state.trial(telling);
   // A share of a fitness below 0 means nothing.
-  if (trained.observation->fitness < 0) return looks;
-  std::erase_if(looks, [&](int epoch) {
-    // The start has no looks where the run paused nothing then: all are believed.
-    if (!was_looked_at(state, telling, epoch)) return telling > 0;
-    const auto look = trained.rungs.find(epoch);
-    return look == trained.rungs.end() ||
-           look->second < least_learnt * trained.observation->fitness;
+  if (trained.observation->fitness < 0) return rungs;
+  std::erase_if(rungs, [&](int epoch) {
+    // The start has no rungs where the run paused nothing then: all are believed.
+    if (!had_rung(state, telling, epoch)) return telling > 0;
+    const auto at_rung = trained.rungs.find(epoch);
+    return at_rung == trained.rungs.end() ||
+           at_rung->second < least_learnt * trained.observation->fitness;
   });
-  return looks;
+  return rungs;
 }
 
 hyp::Trial begin_or_go_on(EvolutionState& state) {
-  const auto looks = pause_epochs(state);
+  const auto rungs = pause_epochs(state);
   Rng rng = breeding_rng(state.settings.seed, static_cast<int>(state.steps.size()));
   if (state.known.history.completed() == 0 ||
-      state.asked() < (looks.empty() ? design_size : curve_design))
+      state.asked() < (rungs.empty() ? design_size : curve_design))
     return without_model(state, rng);
   if (start_is_due_again(state)) {
     state.start_again.push_back(state.asked());
     return hand_out(state, state.start());
   }
-  // Where no look tells anything every set is trained whole.
-  if (looks.empty() && new_trial_fits(state)) {
+  // Where no rung tells anything every set is trained whole.
+  if (rungs.empty() && new_trial_fits(state)) {
     if (auto set = set_to_decide_on(state)) return hand_out(state, *std::move(set));
   }
   std::optional<hyp::Genes> child;
@@ -111,7 +112,7 @@ hyp::Trial begin_or_go_on(EvolutionState& state) {
   std::vector<Thawable> waiting;
   for (const auto& [trial, epoch] : state.known.paused)
     waiting.push_back({trial, state.trial(trial).genes, epoch});
-  const auto next = next_training(state.genes, state.known.history, child, waiting, looks,
+  const auto next = next_training(state.genes, state.known.history, child, waiting, rungs,
                                   state.settings.epochs, epochs_left(state));
   return next.trial ? go_on(state, *next.trial, next.pause_epoch)
                     : hand_out(state, *std::move(child), next.pause_epoch);

@@ -91,7 +91,7 @@ Posterior posterior_of(std::span<const hyp::Gene> space, History& history,
     const Variances variances = variances_of(plausible.parameters);
     all.mean += weight * mean;
     all.covariance += weight * (covariance + mean * mean.transpose());
-    all.luck += weight * (variances.noise + variances.seed);
+    all.training_variance += weight * (variances.noise + variances.seed);
   }
   all.covariance -= all.mean * all.mean.transpose();
   // The values' own scale is estimated from them: the variance of Student's t for it.
@@ -99,7 +99,7 @@ Posterior posterior_of(std::span<const hyp::Gene> space, History& history,
   constexpr double widest = 4;  // of three values it would be infinite
   const double wider = n > 3 ? (n - 1) / (n - 3) : widest;
   all.covariance *= wider;
-  all.luck *= wider;
+  all.training_variance *= wider;
   for (const int set : compared.sets) all.trials.push_back(history.first_completed(set)->trial);
   return all;
 }
@@ -174,7 +174,7 @@ double Posterior::better(Index i, Index j) const {
 
 void Posterior::observe(Index i) {
   const VectorXd shared = covariance.col(i);
-  covariance -= shared * shared.transpose() / (shared[i] + luck);
+  covariance -= shared * shared.transpose() / (shared[i] + training_variance);
 }
 
 std::optional<Judgement> judgement(std::span<const hyp::Gene> space, History& history,
@@ -197,16 +197,18 @@ std::optional<Judgement> judgement(std::span<const hyp::Gene> space, History& hi
     const auto fitness = [&](double mean, double variance) {
       return unwarped(known.warping, mean, std::sqrt(variance)).mean;
     };
-    return Candidate{.trial = posterior.trials[static_cast<std::size_t>(i)],
-                     .expectation = {.mean = fitness(m, posterior.luck + sd * sd),
-                                     .low = fitness(m - sds_of_90_percent * sd, posterior.luck),
-                                     .high = fitness(m + sds_of_90_percent * sd, posterior.luck)}};
+    return Candidate{
+        .trial = posterior.trials[static_cast<std::size_t>(i)],
+        .expectation = {.mean = fitness(m, posterior.training_variance + sd * sd),
+                        .low = fitness(m - sds_of_90_percent * sd, posterior.training_variance),
+                        .high = fitness(m + sds_of_90_percent * sd, posterior.training_variance)}};
   };
   const Index best = recommended(posterior, start_completed);
   Standing result;
   result.best = candidate(best);
   result.median = known.warping.of_losses();
-  result.noise = unwarped(known.warping, posterior.mean[best], std::sqrt(posterior.luck)).sd;
+  result.training_sd =
+      unwarped(known.warping, posterior.mean[best], std::sqrt(posterior.training_variance)).sd;
   if (start_completed) {
     result.start = candidate(0);
     if (best != 0) result.better = posterior.better(best, 0);

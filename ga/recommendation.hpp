@@ -54,7 +54,7 @@ struct Standing {
   /// What is expected is the median of trainings, not their mean: of losses, where all are below 0.
   bool median = false;
   /// The standard deviation of the fitness of one training of the best around its mean.
-  double noise = 0;
+  double training_sd = 0;
   /// The probability that the set which is most likely to be better than the best is better, and
   /// its first trial that completed.
   double doubt = 0;
@@ -71,7 +71,7 @@ struct Posterior {
   Eigen::VectorXd mean = {};
   Eigen::MatrixXd covariance = {};
   /// The variance of one training around a set's mean.
-  double luck = 0;
+  double training_variance = 0;
 
   double sd(Eigen::Index i) const;
   /// The probability that i is better than j.
@@ -102,7 +102,7 @@ std::optional<Judgement> judgement(std::span<const hyp::Gene> space, History& hi
 /// those trainings are taken to give what is expected of them.
 Standing standing(const Judgement& judged, std::span<const int> pending);
 
-/// Both of these.
+/// judgement() and, of that, standing().
 std::optional<Standing> standing(std::span<const hyp::Gene> space, History& history,
                                  const hyp::Genes& start, std::span<const int> pending = {});
 

@@ -95,11 +95,6 @@ std::optional<hyp::Genes> due_again(EvolutionState& state, int number) {
 
 }  // namespace
 
-bool among_the_last(std::int64_t before, std::int64_t all) {
-  constexpr std::int64_t least = 45, share = 5, most = 50;
-  return before >= least && before >= all - std::min(all / share, most);
-}
-
 int begun(const EvolutionState& state) {
   return pausing(state) ? state.known.epochs / state.settings.epochs : state.asked();
 }

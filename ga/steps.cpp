@@ -12,23 +12,23 @@
 namespace evolve::ga {
 namespace {
 
-/// The start's looks, or those of the first trial that learns something, say which ones are of use:
+/// The start's rungs, or those of the first trial that learns something, say which ones are of use:
 /// these have all of them.
-std::vector<int> looks_between(const EvolutionState& state, int number, int begin, int end) {
+std::vector<int> rungs_between(const EvolutionState& state, int number, int begin, int end) {
   if (!pausing(state)) return {};
   const bool all = number == 0 || none_has_learnt(state);
-  auto looks = all ? pauses_of(state.settings.epochs) : pause_epochs(state);
-  std::erase_if(looks, [&](int epoch) { return epoch <= begin || epoch >= end; });
-  if (end < state.settings.epochs) looks.push_back(end);
-  return looks;
+  auto rungs = all ? pauses_of(state.settings.epochs) : pause_epochs(state);
+  std::erase_if(rungs, [&](int epoch) { return epoch <= begin || epoch >= end; });
+  if (end < state.settings.epochs) rungs.push_back(end);
+  return rungs;
 }
 
 hyp::Trial begin_step(EvolutionState& state, int number, int begin, int pause_epoch) {
   Record& record = state.trials[static_cast<std::size_t>(number)];
   record.step = static_cast<int>(state.steps.size());
   const int end = pause_epoch > 0 ? pause_epoch : state.settings.epochs;
-  auto looks = looks_between(state, number, begin, end);
-  state.steps.push_back({.trial = number, .begin = begin, .end = end, .looks = looks});
+  auto rungs = rungs_between(state, number, begin, end);
+  state.steps.push_back({.trial = number, .begin = begin, .end = end, .rungs = rungs});
   ++state.steps_under_way;
   state.known.epochs += end - begin;
   state.known.pending.insert(number);
@@ -38,7 +38,7 @@ hyp::Trial begin_step(EvolutionState& state, int number, int begin, int pause_ep
           .seed = training_seed(state.settings.seed, seed_number(number, 0)),
           .start_epoch = begin,
           .pause_epoch = pause_epoch,
-          .looks = std::move(looks)};
+          .rungs = std::move(rungs)};
 }
 
 }  // namespace

@@ -6,9 +6,10 @@
 
 namespace evolve::ga {
 
-/// The next trial is one of these genes. It is paused after that epoch, if not 0.
+/// Hands out `set` as the next new trial, which is paused after that epoch, if not 0.
 hyp::Trial hand_out(EvolutionState& state, hyp::Genes set, int pause_epoch = 0);
-/// A paused trial goes on. Throws `Error` when it is not known to be paused.
+/// Hands out what is left of a paused trial, to be paused again after that epoch, if not 0. Throws
+/// `Error` when it is not known to be paused.
 hyp::Trial go_on(EvolutionState& state, int trial, int pause_epoch);
 /// The latest step of that trial is over; it has been trained for `reached` epochs in all.
 void end_step(EvolutionState& state, int trial, int reached);

@@ -23,7 +23,8 @@ class Fitness {
   Fitness(Fitness&&) noexcept;
   Fitness& operator=(Fitness&&) noexcept;
 
-  /// May be NaN or infinite where the expression is (a division by zero).
+  /// May be NaN or infinite where the expression is (a division by zero). Not for two threads at a
+  /// time: the metrics are handed to the parser in this object's memory.
   double operator()(const Metrics& metrics) const;
 
  private:

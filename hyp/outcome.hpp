@@ -74,6 +74,8 @@ struct Outcome {
   /// From 1.
   int attempt = 1;
   double seconds = 0;
+  /// How many of these were spent on what serves all trials, as decoding their images does.
+  double prepared = 0;
   /// Of that repeat, if not 0; the trial itself has completed before.
   int repeat = 0;
   std::variant<Completed, Stopped, Paused, Failed> result = {};

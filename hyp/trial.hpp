@@ -23,8 +23,8 @@ struct Trial {
   int start_epoch = 0;
   /// The trial is paused after this epoch; 0: trained to its last one.
   int pause_epoch = 0;
-  /// Where trainings are paused: the epochs after which its fitness is looked at, that one last.
-  std::vector<int> looks = {};
+  /// Where trainings are paused: the epochs after which it tells its fitness, that one last.
+  std::vector<int> rungs = {};
 };
 
 /// The trial has come to the end of the epoch where it is to be paused.

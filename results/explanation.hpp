@@ -50,16 +50,6 @@ struct Explanation {
 /// How far the figures are to be trusted, by the R² and by what is known; "" where they are. Trials
 /// that pin down next to nothing lie along a path: which of the genes that changed along it
 /// matters is a guess.
-inline std::string verdict(const Explanation& explanation) {
-  constexpr double least_r2 = 0.2, good_r2 = 0.5, least_known = 0.1;
-  constexpr std::size_t many = 300;
-  if (explanation.r2 < least_r2)
-    return explanation.fitness.size() < many
-               ? "these figures mean little, more trials would help"
-               : "these figures mean little: luck outweighs what the genes still change";
-  if (explanation.known < least_known)
-    return "the trials cover so little that the shares are guesses: go by the loss";
-  return explanation.r2 < good_r2 ? "trust the large shares only" : "";
-}
+std::string verdict(const Explanation& explanation);
 
 }  // namespace evolve::results

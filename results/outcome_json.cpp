@@ -70,6 +70,7 @@ Json json_of(const hyp::Outcome& outcome) {
   json["attempt"] = outcome.attempt;
   if (const auto* failed = std::get_if<hyp::Failed>(&outcome.result)) json["final"] = failed->final;
   json["seconds"] = outcome.seconds;
+  if (outcome.prepared > 0) json["prepared"] = outcome.prepared;
   const auto& [uuid, pci] = outcome.identity;
   if (!uuid.empty()) json["uuid"] = uuid;
   if (!pci.empty()) json["pci"] = pci;
@@ -80,6 +81,7 @@ hyp::Outcome outcome_from_json(const Json& json, const std::string& event) {
   hyp::Outcome outcome{.trial = keys::integer(json, "trial"), .device = keys::text(json, "device")};
   if (json.contains("attempt")) outcome.attempt = keys::integer(json, "attempt");
   if (json.contains("seconds")) outcome.seconds = keys::number(json, "seconds");
+  if (json.contains("prepared")) outcome.prepared = keys::number(json, "prepared");
   if (json.contains("uuid")) outcome.identity.uuid = keys::text(json, "uuid");
   if (json.contains("pci")) outcome.identity.pci = keys::text(json, "pci");
   const bool is_repeat = event == "repeated" || event == "repeat_failed";

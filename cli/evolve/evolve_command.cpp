@@ -77,7 +77,7 @@ void check_unused(const results::RunDirectory& directory) {
 
 int run_new(const EvolveOptions& options, Screen& screen) {
   if (const auto folder = given_folder(options.destination)) check_unused(*folder);
-  const auto plan = make_plan(options);
+  const auto plan = make_plan(options, screen);
   const RunState checked(plan.settings.run);  // what is wrong with the search is found here
   for (const auto& line : plan_lines(plan)) screen.line(line);
   if (options.dry_run) return 0;
@@ -133,10 +133,9 @@ std::string greeting(const RunState& state, const engine::Bounds& given,
       state.finished() ? "finished; extend it with " + larger_bound(state, given) : "going on");
 }
 
-/// What a resumed run would do.
-int dry_run(RunState state, const engine::Bounds& given, Plan plan,
+/// What a resumed run would do that has been given its bounds.
+int dry_run(const RunState& state, const engine::Bounds& given, Plan plan,
             const results::RunDirectory& directory, Screen& screen) {
-  if (const auto bounds = engine::extension(state, given)) state.apply(*bounds);
   plan.settings.run.generations = state.evolution().settings().generations;
   plan.settings.run.trials = state.evolution().settings().trials;
   plan.settings.run.max_epochs = state.evolution().settings().max_epochs;
@@ -147,26 +146,23 @@ int dry_run(RunState state, const engine::Bounds& given, Plan plan,
   return 0;
 }
 
+/// What a journal holds, and the journal to go on with; a dry run gets none.
+std::pair<std::optional<results::Journal>, results::JournalContents> opened(
+    const std::filesystem::path& path, bool dry_run) {
+  if (dry_run) return {std::nullopt, results::read_journal(path)};
+  return results::Journal::resume(path);
+}
+
 int run_resumed(const EvolveOptions& now, Screen& screen) {
   const auto directory = now.resume->empty() ? results::newest_run(now.destination.project)
                                              : results::open_run(*now.resume);
   const auto path = directory.journal();
-  std::optional<results::Journal> journal;
-  results::JournalContents contents;
-  if (now.dry_run) {
-    contents = results::read_journal(path);
-  } else {
-    auto resumed = results::Journal::resume(path);
-    journal.emplace(std::move(resumed.first));
-    contents = std::move(resumed.second);
-  }
+  auto [journal, contents] = opened(path, now.dry_run);
   if (!contents.warning.empty()) screen.line(contents.warning);
   if (const auto note = note_on_folder(contents.run)) screen.line(*note);
-  for (const auto& event : contents.events)
-    if (const auto* mended = std::get_if<results::InputsMended>(&event))
-      contents.run.inputs = mended->inputs;
-  auto plan = resumed_plan(now, contents.run, path.string());
   auto state = engine::fold(contents.run, contents.events, path.string());
+  contents.run.inputs = state.inputs();
+  auto plan = resumed_plan(now, contents.run, path.string());
   const auto given = bounds_given(now);
   const auto bounds = engine::extension(state, given);
   if (const auto note = note_on_repeats(bounds, given.repeats.value_or(state.repeats().wished())))
@@ -176,8 +172,11 @@ int run_resumed(const EvolveOptions& now, Screen& screen) {
   const bool names_input = std::ranges::any_of(input_files, [&](std::string_view option) {
     return now.given.contains(std::string(option));
   });
-  if (!state.finished() || bounds || names_input) settle_inputs(plan, may_change);
-  if (now.dry_run) return dry_run(std::move(state), given, std::move(plan), directory, screen);
+  if (!state.finished() || bounds || names_input) settle_inputs(plan, may_change, screen);
+  if (now.dry_run) {
+    if (bounds) state.apply(*bounds);
+    return dry_run(state, given, std::move(plan), directory, screen);
+  }
 
   for (const auto& note : plan.device_notes) screen.line(note);
   if (may_change || now.given.contains("skip_bad"))

@@ -47,9 +47,9 @@ std::optional<std::string> IdleDevices::on(const results::DeviceStats& stats,
   if (load >= half_busy || !looks.has_room || !may_have_more(stats.device, slots, cores_, state))
     return {};
   return fmt::format(
-      "{} was busy {:.0f} % in ten looks while it trained: with {} trials at a time it may train "
+      "{} was busy {:.0f} % in {} looks while it trained: with {} trials at a time it may train "
       "more; for that let its line in {} be {}*{}",
-      stats.device, load, 2 * slots, devices_file, stats.device, 2 * slots);
+      stats.device, load, enough_looks, 2 * slots, devices_file, stats.device, 2 * slots);
 }
 
 }  // namespace evolve::cli

@@ -219,7 +219,9 @@ void settle_own_inputs(Plan& plan, bool may_change) {
   const auto words = own_words(trainer);
   const auto place = place_of_program(words);
   if (!place) return;
-  const nlohmann::ordered_json now = {*place, checksum_of_file(words[*place])};
+  const auto checksum = checksum_of_file(words[*place]);
+  if (!checksum) return;  // a program may be one that can only be executed
+  const nlohmann::ordered_json now = {*place, *checksum};
   if (begins || may_change) began_with["program"] = now;
   const auto before = began_with.value("program", now);
   if (before.is_array() && before.size() == 2 && before[0] == now[0] && before != now)
@@ -229,7 +231,7 @@ void settle_own_inputs(Plan& plan, bool may_change) {
 
 }  // namespace
 
-Plan make_plan(const EvolveOptions& options) {
+Plan make_plan(const EvolveOptions& options, Screen& screen) {
   const auto space = space_of(options);
   check_one_optimizer(options, space);
   const auto initial = initial_of(options, space);
@@ -253,7 +255,7 @@ Plan make_plan(const EvolveOptions& options) {
                        .earlier = earlier,
                        .options = to_json(options)};
   const auto trials = ga::most_trials(engine::search_settings(plan.settings.run));
-  settle_inputs(plan, /*may_change=*/true);
+  settle_inputs(plan, /*may_change=*/true, screen);
   if (const auto given = std::ssize(initial); given >= trials)
     plan.notes.push_back(
         fmt::format("of the {} given sets {} {} no trial: the first is the start's, {} follow",
@@ -278,7 +280,7 @@ Plan resumed_plan(const EvolveOptions& now, const results::RunSettings& run,
                   "restore the journal from a copy, or start a new run");
 }
 
-void settle_inputs(Plan& plan, bool may_change) {
+void settle_inputs(Plan& plan, bool may_change, Screen& screen) {
   const auto& train = plan.options.train;
   const bool built_in = is_built_in(plan.options.trainer);
   const bool begins = plan.settings.run.inputs.is_null();
@@ -288,7 +290,7 @@ void settle_inputs(Plan& plan, bool may_change) {
     // A run of an earlier version may have fewer, which were rounded up; they are so again.
     auto model = check_model(train, begins ? trainer::least_training_strides : 1);
     auto& began_with = plan.settings.run.inputs;
-    auto found = inspect(train, training_splits, /*began=*/!may_change);
+    auto found = inspect(train, training_splits, /*began=*/!may_change, &screen);
     for (const auto& slot : plan.settings.slots)
       check_images(slot, found.splits[0].images, train.data);
     const auto now = trained_on(found, train);

@@ -21,9 +21,10 @@ struct Plan {
   std::optional<std::string> note_on_trainer;
 };
 
-/// The plan of a new run. Reads the space, hyp and population files and looks over the data set.
-/// Throws `Error` for whatever is wrong with any of them, before anything is written or trained.
-Plan make_plan(const EvolveOptions& options);
+/// The plan of a new run. Reads the space, hyp and population files and looks over the data set,
+/// which is told on the screen. Throws `Error` for whatever is wrong with any of them, before
+/// anything is written or trained.
+Plan make_plan(const EvolveOptions& options, Screen& screen);
 
 /// The plan of a run to go on with: `run` is the first line of its journal, `now` the command line.
 /// Throws `Error` as `make_plan` does, but for the inputs of the trials.
@@ -34,7 +35,7 @@ Plan resumed_plan(const EvolveOptions& now, const results::RunSettings& run,
 /// the plan what the run has (settings.run.inputs), what its trainer is told of that, how its
 /// faults are found (settings.failures), `notes` and `note_on_trainer`. Throws `Error` for what is
 /// missing, and for what is not what the run began with, unless it `may_change`.
-void settle_inputs(Plan& plan, bool may_change);
+void settle_inputs(Plan& plan, bool may_change, Screen& screen);
 
 /// A note on a run of somebody's own trainer that began in another folder than this one, to be said
 /// before anything is found to be missing.

@@ -53,7 +53,7 @@ std::string failures_of(const engine::Trainings& trainings) {
 std::string left_out(const engine::Trainings& trainings, const ga::Standing& standing) {
   constexpr const char* words = ", this is for those that do not";
   std::string text;
-  if (const int count = engine::collapsed(trainings, standing.best, standing.noise))
+  if (const int count = engine::collapsed(trainings, standing.best, standing.training_sd))
     text += fmt::format("; {} of {} collapsed{}", count, trainings.fitness.size(), words);
   if (trainings.failed > 0) text += "; " + failures_of(trainings) + words;
   return text;
@@ -77,7 +77,7 @@ std::string why_not(const engine::Trainings& of_highest) {
 bool luck_is_strong(const ga::Standing& standing) {
   const double best = standing.best.expectation.mean;
   const double gain = standing.start ? best - standing.start->expectation.mean : 0;
-  return standing.noise > std::max(0.5 * gain, 0.02 * best);
+  return standing.training_sd > std::max(0.5 * gain, 0.02 * best);
 }
 
 /// What more epochs would give and cost; nothing where they would give little.
@@ -97,11 +97,11 @@ std::optional<std::string> longer_trainings_line(const ga::Standing& standing,
 }
 
 std::string luck_line(const ga::Standing& standing, bool was_seen) {
-  if (standing.noise == 0)
+  if (standing.training_sd == 0)
     return "  luck                   none: what was trained again with another seed gave the very "
            "same fitness";
   return fmt::format("  luck                   another seed {} a fitness by ±{}{}",
-                     was_seen ? "moves" : "may move", fitness_text(standing.noise),
+                     was_seen ? "moves" : "may move", fitness_text(standing.training_sd),
                      was_seen ? ": smaller differences between two trainings mean nothing"
                               : ": no set was trained twice, so nobody knows yet");
 }

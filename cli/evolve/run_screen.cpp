@@ -92,8 +92,10 @@ std::string left_text(const RunStatus& status, const Pace& pace) {
 std::string brief_slots(const RunStatus& status, bool with_sensors) {
   std::string text;
   for (const auto& [progress, device] : status.busy)
-    text += fmt::format(" · {} {}/{}", with_sensors ? device : progress.device, progress.epoch,
-                        progress.epochs);
+    text += fmt::format(" · {} {}", with_sensors ? device : progress.device,
+                        progress.preparing.empty()
+                            ? fmt::format("{}/{}", progress.epoch, progress.epochs)
+                            : progress.preparing);
   return text;
 }
 
@@ -124,8 +126,10 @@ std::string overall_text(const RunStatus& status, bool with_trial) {
 std::string status_text(const RunStatus& status) {
   auto text = overall_text(status, /*with_trial=*/true);
   for (const auto& [progress, device] : status.busy)
-    text += fmt::format(" · {} trial {} epoch {}/{}", device, progress.trial, progress.epoch,
-                        progress.epochs);
+    text += fmt::format(" · {} trial {} {}", device, progress.trial,
+                        progress.preparing.empty()
+                            ? fmt::format("epoch {}/{}", progress.epoch, progress.epochs)
+                            : progress.preparing);
   return text;
 }
 

@@ -25,17 +25,17 @@ std::string key_of(std::string name) {
 /// taken for an option that was left out. Of --weights and --cfg YOLOv5 gives '' a meaning (random
 /// weights, the table of the weights); for --devices there is an error of its own that lists them.
 void refuse_empty(const CLI::Option& option, const std::string& name) {
-  const bool has_meaning = name == "weights" || name == "cfg" || name == "devices";
+  const bool has_meaning = name == "--weights" || name == "--cfg" || name == "--devices";
   if (has_meaning || option.get_items_expected_min() == 0) return;
   if (std::ranges::count(option.results(), "") > 0)
-    throw bad_argument("--" + name + " '': this is empty", "give it a value, or leave it out");
+    throw bad_argument(name + " '': this is empty", "give it a value, or leave it out");
 }
 
 /// The same where the variable stood without quotes: the next option is then taken for the value.
 void refuse_option(const CLI::App& app, const CLI::Option& option, const std::string& name) {
   for (const auto& value : option.results()) {
     if (value.starts_with("--") && app.get_option_no_throw(value))
-      throw bad_argument("--" + name + " " + value + ": its value is missing",
+      throw bad_argument(name + " " + value + ": its value is missing",
                          "give it a value, or leave it out");
   }
 }
@@ -44,12 +44,12 @@ void refuse_option(const CLI::App& app, const CLI::Option& option, const std::st
 /// looks like.
 void refuse_other_bases(const CLI::Option& option, const std::string& name) {
   const auto type = option.get_type_name();
-  const bool is_whole = type.starts_with("INT") || type.starts_with("UINT") || name == "freeze";
+  const bool is_whole = type.starts_with("INT") || type.starts_with("UINT") || name == "--freeze";
   if (!is_whole) return;
   for (const auto& value : option.results()) {
     const auto digits = value.substr(std::min(value.find_first_not_of("+-"), value.size()));
     if (digits.size() > 1 && digits.starts_with("0"))
-      throw bad_argument("--" + name + " " + value + ": this begins with a 0",
+      throw bad_argument(name + " " + value + ": this begins with a 0",
                          "write a decimal number without it");
   }
 }
@@ -61,14 +61,20 @@ bool is_negated(const CLI::Option& option) {
 
 }  // namespace
 
+void check_values(const CLI::App& app) {
+  for (const auto* option : app.get_options()) {
+    const auto name = option->get_name();
+    refuse_empty(*option, name);
+    refuse_option(app, *option, name);
+    refuse_other_bases(*option, name);
+  }
+}
+
 Given given_on(const CLI::App& app) {
   Given given;
   for (const auto* option : app.get_options()) {
     if (option->count() == 0) continue;
     const auto& name = option->get_lnames().front();
-    refuse_empty(*option, name);
-    refuse_option(app, *option, name);
-    refuse_other_bases(*option, name);
     given[key_of(name)] = (is_negated(*option) ? "--no-" : "--") + name;
   }
   // One option, two values.

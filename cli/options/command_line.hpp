@@ -12,6 +12,10 @@ class App;
 
 namespace evolve::cli {
 
+/// To be called after parsing: throws `Error` for a value that is empty, another option, or a whole
+/// number in another base.
+void check_values(const CLI::App& app);
+
 /// The options that a command line gave: a key of the command's JSON ("batch_size") and the option
 /// as it is called there ("--batch-size").
 using Given = std::map<std::string, std::string>;

@@ -73,7 +73,7 @@ hyp::Hyperparameters hyp_of(const std::string& file) {
 }
 
 /// `had`: the slot that it was trained on before, if that is known.
-Prepared prepare(const TrainCommandOptions& options, const std::string& hyp_file,
+Prepared prepare(const TrainCommandOptions& options, const std::string& hyp_file, Screen& screen,
                  const std::vector<std::string>& had = {}) {
   auto device =
       devices::choose_one(options.devices, devices::this_machine(), {.drives = built_in_drives()});
@@ -81,7 +81,7 @@ Prepared prepare(const TrainCommandOptions& options, const std::string& hyp_file
   const auto& slot = device.slots.front();
   check_group(slot, options.train.batch_size);
   auto hyp = hyp_of(hyp_file);
-  auto data = inspect(options.train, training_splits, options.resume.has_value());
+  auto data = inspect(options.train, training_splits, options.resume.has_value(), &screen);
   check_images(slot, data.splits[0].images, options.train.data);
   return {.options = options,
           .hyp = std::move(hyp),
@@ -251,7 +251,7 @@ void check_one_optimizer(const TrainCommandOptions& options, const hyp::Hyperpar
 
 int run_new(const TrainCommandOptions& options, Screen& screen) {
   const auto model = check_model(options.train);
-  auto training = prepare(options, options.hyp);
+  auto training = prepare(options, options.hyp, screen);
   check_one_optimizer(options, training.hyp);
   const auto folder = new_folder(training.options);
   say_what(training, screen);
@@ -312,7 +312,7 @@ int run_resumed(const TrainCommandOptions& now, Screen& screen) {
   std::vector<std::string> had;
   if (const auto slot = kept.find(slot_key); slot != kept.end() && slot->is_string())
     had.push_back(slot->get<std::string>());
-  const auto training = prepare(options, directory.hyp().string(), had);
+  const auto training = prepare(options, directory.hyp().string(), screen, had);
   keep_options(training, directory);
   say_what(training, screen);
   if (!ended)

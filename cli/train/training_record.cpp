@@ -43,6 +43,14 @@ void TrainingRecord::begin_epoch(int epoch) {
   screen_.line(epoch_header());
 }
 
+void TrainingRecord::on(const workers::Alive& alive) {
+  if (shown_epoch_ > 0) return;
+  if (const auto text = preparing_text(alive); text.empty())
+    screen_.clear();
+  else
+    screen_.show(text);
+}
+
 void TrainingRecord::on(const workers::BatchReport& batch) {
   begin_epoch(batch.epoch);
   const std::chrono::duration<double> elapsed = Clock::now() - epoch_began_;

@@ -46,6 +46,7 @@ class TrainingRecord {
   const std::optional<workers::TrainingReport>& end() const { return end_; }
 
  private:
+  void on(const workers::Alive& alive);
   void on(const workers::BatchReport& batch);
   void on(const workers::EpochReport& epoch);
   void on(const workers::TrainingReport& run) { end_ = run; }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/utf8.hpp"
+
 namespace evolve::cli {
 namespace {
 
@@ -45,6 +47,10 @@ std::string epoch_text(const workers::BatchReport& batch, int epochs) {
                      fmt::format("{}/{}", batch.epoch - 1, epochs - 1),
                      fmt::format("{:.3g}G", static_cast<double>(batch.memory_bytes) / 1e9),
                      losses.box, losses.obj, losses.cls, batch.labels, batch.imgsz);
+}
+
+std::string preparing_text(const workers::Alive& alive) {
+  return alive.preparing.empty() ? "" : "preparing " + core::excerpt(alive.preparing);
 }
 
 std::string progress_text(int done, int of, double seconds) {

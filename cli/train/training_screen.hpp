@@ -16,6 +16,8 @@ std::string epoch_header();
 /// "    3/39   1.25G    0.1021   0.03123   0.01544       216  160", the epoch counted
 /// from 0 as YOLOv5 shows it.
 std::string epoch_text(const workers::BatchReport& batch, int epochs);
+/// "preparing images 120/3000", "" where it trains or validates.
+std::string preparing_text(const workers::Alive& alive);
 /// "  8/13 00:05": how many batches, and how long the others will take, or all have taken.
 std::string progress_text(int done, int of, double seconds);
 

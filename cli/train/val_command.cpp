@@ -53,7 +53,7 @@ int validate(ValCommandOptions options) {
   // As in YOLOv5, whose validation rounds it up.
   train.imgsz = (train.imgsz + model.stride - 1) / model.stride * model.stride;
   check_output(options.json, "--json");
-  const auto data = inspect(train, {data::split_of(options.task)});
+  const auto data = inspect(train, {data::split_of(options.task)}, /*began=*/false, &screen);
   const auto worker = built_in_worker();
   const auto folder = create(options.destination).root;
 
@@ -68,7 +68,8 @@ int validate(ValCommandOptions options) {
                             display_path(train.cfg), display_path(train.weights)));
   for (const auto& note : device.notes) screen.line(note);
   for (const auto& note : data.notes) screen.line(note);
-  screen.show("validating …");
+  const std::string validating = "validating …";
+  screen.show(validating);
   const workers::ValidationJob job{.split = options.task,
                                    .dir = core::without_dots(fs::absolute(folder)).string(),
                                    .rect = options.rect,
@@ -76,6 +77,8 @@ int validate(ValCommandOptions options) {
   std::optional<workers::ValidationReport> validation;
   const auto receive = [&](const workers::JobReport& message) {
     if (const auto* found = std::get_if<workers::ValidationReport>(&message)) validation = *found;
+    if (const auto* alive = std::get_if<workers::Alive>(&message))
+      screen.show(alive->preparing.empty() ? validating : preparing_text(*alive));
   };
   // The trainer's last words are part of a failure; nobody waits for the rest of its log.
   const StopOnSignals stop;

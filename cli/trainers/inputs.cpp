@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <boost/algorithm/string/replace.hpp>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
+#include <mutex>
 #include <ranges>
 #include <set>
 #include <string_view>
@@ -96,6 +99,11 @@ std::string text_of(const core::Yaml& node) {
   return text;
 }
 
+std::uint32_t readable_checksum(const std::string& path) {
+  if (const auto checksum = checksum_of_file(path)) return *checksum;
+  throw bad_input({path}, "cannot be read", "check its permissions and its disk");
+}
+
 std::uint32_t checksum_of_data(const std::string& path) try {
   auto root = core::parse_yaml(core::read_text_file(path), path);
   for (std::size_t i = root.keys.size(); i-- > 0;) {
@@ -105,7 +113,7 @@ std::uint32_t checksum_of_data(const std::string& path) try {
   }
   return trainer::checksum_of(text_of(root));
 } catch (const Error&) {
-  return checksum_of_file(path);  // what its trainer makes of it is not known
+  return readable_checksum(path);  // what its trainer makes of it is not known
 }
 
 /// What is wrong where there is nothing at this path.
@@ -117,7 +125,7 @@ std::optional<std::string> missing(const std::string& path) {
 
 }  // namespace
 
-std::uint32_t checksum_of_file(const std::string& path) {
+std::optional<std::uint32_t> checksum_of_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::uint32_t checksum = 0;
   std::string piece(std::size_t{1} << 20, '\0');
@@ -125,6 +133,7 @@ std::uint32_t checksum_of_file(const std::string& path) {
     const std::string_view bytes(piece.data(), static_cast<std::size_t>(file.gcount()));
     checksum = trainer::checksum_of(bytes, checksum);
   }
+  if (!file.eof()) return {};
   return checksum;
 }
 
@@ -148,14 +157,47 @@ ModelInspection check_model(const trainer::TrainOptions& options, int least_stri
   return found;
 }
 
+namespace {
+
+/// Tells a screen how far the look over a data set is, once that takes longer than a moment.
+class CheckProgress {
+ public:
+  explicit CheckProgress(Screen* screen) : screen_(screen) {}
+  ~CheckProgress() {
+    if (screen_) screen_->clear();
+  }
+
+  /// See data::Beat.
+  void operator()(int done, int all) {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock || !screen_) return;
+    if (all == 0)
+      return screen_->clear();  // another process is waited for, which is said elsewhere
+    if (Clock::now() < next_) return;
+    next_ = Clock::now() + std::chrono::milliseconds(200);
+    screen_->show(fmt::format("checking images: {} of {}", done, all));
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  Screen* screen_;
+  std::mutex mutex_;
+  Clock::time_point next_ = Clock::now() + std::chrono::seconds(1);
+};
+
+}  // namespace
+
 Inspection inspect(const trainer::TrainOptions& options, const std::vector<data::Split>& splits,
-                   bool began) {
+                   bool began, Screen* screen) {
   const auto config = data::with_fraction(
       data::read_data_yaml(options.data, splits, options.folder), options.fraction);
   Inspection found;
+  CheckProgress progress(screen);
   const data::ScanOptions check{.single_cls = options.single_cls,
                                 .decode = options.skip_bad,
                                 .cache_folder = data::cache_folder(),
+                                .beat = std::ref(progress),
                                 .note = [&](const std::string& line) {
                                   if (std::ranges::find(found.notes, line) == found.notes.end())
                                     found.notes.push_back(line);
@@ -192,7 +234,7 @@ nlohmann::ordered_json model_trained_on(const trainer::TrainOptions& options) {
   std::error_code ignored;  // a name is no file's, and a folder has no checksum
   for (const auto& [name, path] : {std::pair("weights", options.weights), {"cfg", options.cfg}})
     if (path.starts_with('/') && fs::is_regular_file(path, ignored))
-      files[name] = checksum_of_file(path);
+      files[name] = readable_checksum(path);
   return files;
 }
 
@@ -260,9 +302,15 @@ std::function<std::optional<std::string>()> change_finder(const trainer::TrainOp
     const bool settled = std::exchange(seen.last, now) == now;
     const bool all = std::ranges::none_of(now, [](const auto& stamp) { return stamp.bytes < 0; });
     if (!settled || !all || now == seen.known) return seen.change;
+    nlohmann::ordered_json files;
+    try {
+      files = files_trained_on(options);
+    } catch (const Error&) {
+      return seen.change;  // what cannot be read says nothing, like half of a file
+    }
     seen.change.reset();
     try {
-      check_same_files(inputs, files_trained_on(options), options);
+      check_same_files(inputs, files, options);
     } catch (const Error& error) {
       seen.change = error.what();
     }

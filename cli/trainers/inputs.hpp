@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/screen/screen.hpp"
 #include "cli/trainers/trainer.hpp"
 #include "trainer/data/check.hpp"
 #include "trainer/options.hpp"
@@ -26,8 +27,9 @@ struct ModelInspection {
   std::optional<std::string> note;
 };
 
-/// Of all bytes of a file, which may be larger than memory should be; 0 of one that cannot be read.
-std::uint32_t checksum_of_file(const std::string& path);
+/// Of all bytes of a file, which may be larger than memory should be; nothing of one that cannot be
+/// read to its end.
+std::optional<std::uint32_t> checksum_of_file(const std::string& path);
 
 /// Throws `Error` unless the weights can be read and a model can be built from its table: --cfg, or
 /// without that the one that the weights bring, a tensor of theirs may be of one of its layers, and
@@ -49,9 +51,9 @@ struct Inspection {
 /// Looks over every image and label of these splits, as far as these options have them train.
 /// Throws `Error` for whatever is wrong, a line with file and line for each of the first images at
 /// fault, unless options.skip_bad leaves them out; a split without images is always wrong. `began`:
-/// of a run that has begun with them.
+/// of a run that has begun with them. `screen`: where it is told how far that is.
 Inspection inspect(const trainer::TrainOptions& options, const std::vector<data::Split>& splits,
-                   bool began = false);
+                   bool began = false, Screen* screen = nullptr);
 
 /// What trials train on, as far as their fitness depends on it: the counts of each of their splits,
 /// of which `found` tells, and the checksums of the weights that they start from and of their
@@ -65,6 +67,7 @@ void check_same(const nlohmann::ordered_json& before, const nlohmann::ordered_js
 
 /// What trials train on with a trainer that evolve does not look into: checksums of the files that
 /// these options name, and of a data YAML's all but where its images lie, which may be mended.
+/// Throws `Error` for one that cannot be read.
 nlohmann::ordered_json files_trained_on(const trainer::TrainOptions& options);
 
 /// Throws `Error` where these are others than a run began with.
@@ -87,8 +90,8 @@ std::optional<MissingInput> missing_input(const trainer::TrainOptions& train);
 
 /// See engine::FailurePolicy::find_change: whether the files that these options name are those of
 /// which `inputs` has checksums. Looks into them again only when their size or time is another than
-/// it was, and the same in two looks: half of a file says nothing. That one has gone is for who
-/// needs it to notice. Empty where there is no checksum.
+/// it was, and the same in two looks: half of a file says nothing, nor does one that cannot be
+/// read. That one has gone is for who needs it to notice. Empty where there is no checksum.
 std::function<std::optional<std::string>()> change_finder(const trainer::TrainOptions& options,
                                                           const nlohmann::ordered_json& inputs);
 

@@ -13,22 +13,21 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-Eigen::LLT<MatrixXd> factorised(MatrixXd covariance, const VectorXd& noises, double& noise) {
+Factor factorised(MatrixXd covariance, double noise, const VectorXd& noises) {
   const VectorXd noise_free = covariance.diagonal();
   for (; std::isfinite(noise); noise *= 10) {
     covariance.diagonal() = noise_free + noise * noises;
-    Eigen::LLT<MatrixXd> factor(covariance);
-    if (factor.info() == Eigen::Success) return factor;
+    Factor factor{Eigen::LLT<MatrixXd>(covariance), noise};
+    if (factor.llt.info() == Eigen::Success) return factor;
   }
   throw std::domain_error("a covariance has values that are no numbers");
 }
 
 Conditioned conditioned(MatrixXd covariance, double noise, const VectorXd& noises,
                         const VectorXd& values) {
-  Conditioned c{.factor = factorised(std::move(covariance), noises, noise),
-                .noise = noise,
-                .noises = noises,
-                .weights = {}};
+  auto factor = factorised(std::move(covariance), noise, noises);
+  Conditioned c{
+      .factor = std::move(factor.llt), .noise = factor.noise, .noises = noises, .weights = {}};
   const VectorXd sums = c.factor.solve(VectorXd::Ones(values.size()));
   c.constant = sums.dot(values) / sums.sum();
   const VectorXd centred = values.array() - c.constant;

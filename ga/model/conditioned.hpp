@@ -23,14 +23,22 @@ struct Conditioned {
   double log_likelihood = 0;
 };
 
-/// `covariance`: [n, n], its diagonal without the noise. Many points on one spot and next to no
-/// noise can be too much for it: then `noise` grows. Throws std::domain_error where no noise is
+struct Factor {
+  Eigen::LLT<Eigen::MatrixXd> llt;
+  /// The noise variance that it took.
+  double noise = 0;
+};
+
+/// The Cholesky factor of `covariance` ([n, n], its diagonal without the noise) with `noise` times
+/// `noises` on its diagonal. Many points on one spot and next to no noise can be too much for it:
+/// then it takes ten times the noise, again and again. Throws std::domain_error where no noise is
 /// enough, as on values that are no numbers.
+Factor factorised(Eigen::MatrixXd covariance, double noise, const Eigen::VectorXd& noises);
+
+/// What `values` [n] tell about a process of this covariance; takes and throws what factorised()
+/// does.
 Conditioned conditioned(Eigen::MatrixXd covariance, double noise, const Eigen::VectorXd& noises,
                         const Eigen::VectorXd& values);
-/// The first part of that.
-Eigen::LLT<Eigen::MatrixXd> factorised(Eigen::MatrixXd covariance, const Eigen::VectorXd& noises,
-                                       double& noise);
 
 /// L^-1 of K = L L^T: [n, n], lower triangular.
 Eigen::MatrixXd inverse_factor(const Eigen::LLT<Eigen::MatrixXd>& factor);

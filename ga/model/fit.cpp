@@ -22,8 +22,13 @@ constexpr double least_noise = 1e-6;
 // The logarithm is normal.
 struct LogPrior {
   double mean, sd;
+
+  // Up to a constant, of the logarithm `x`.
+  double minus_log(double x) const { return 0.5 * std::pow((x - mean) / sd, 2); }
 };
 constexpr std::array<LogPrior, 3> variance_priors = {{{-2.5, 2}, {-6, 1.5}, {-6, 1.5}}};
+// Of the variances of a learning curve's walk.
+constexpr LogPrior shared_prior{-2, 1.5}, own_prior{-3, 2};
 
 // Of a length scale.
 LogPrior length_prior(Index genes) {
@@ -57,9 +62,8 @@ void add_likelihood_gradient(const Observations& o, const MatrixXd& points, cons
 void add_prior(const KernelParameters& parameters, double& value, VectorXd& gradient) {
   const Index genes = parameters.size() - 3;
   const auto add = [&](Index i, const LogPrior& prior) {
-    const double z = (parameters[i] - prior.mean) / prior.sd;
-    value += 0.5 * z * z;
-    gradient[i] += z / prior.sd;
+    value += prior.minus_log(parameters[i]);
+    gradient[i] += (parameters[i] - prior.mean) / prior.sd / prior.sd;
   };
   for (Index i = 0; i < genes; ++i) add(i, length_prior(genes));
   for (Index i = 0; i < 3; ++i) add(genes + i, variance_priors[static_cast<std::size_t>(i)]);
@@ -97,8 +101,8 @@ Walk fitted_walk(Observations known, const KernelParameters& parameters, double 
     for (const double o : own) {
       known.curves.parameters = {.shared = std::exp(s), .own = std::exp(o), .fading = fading};
       const double log_likelihood = Surrogate(known, parameters).log_likelihood();
-      const double zs = (s + 2) / 1.5, zo = (o + 3) / 2;
-      const double posterior = log_likelihood - 0.5 * (zs * zs + zo * zo);
+      const double posterior =
+          log_likelihood - (shared_prior.minus_log(s) + own_prior.minus_log(o));
       if (!(posterior > greatest)) continue;
       greatest = posterior;
       best = {known.curves.parameters, log_likelihood};
@@ -138,8 +142,7 @@ double negative_log_posterior(const Observations& o, const KernelParameters& par
   const VectorXd sums = inverse.rowwise().sum();
   const VectorXd centred = o.values.array() - sums.dot(o.values) / sums.sum();
   const VectorXd weights = inverse * centred;
-  double value =
-      0.5 * centred.dot(weights) + MatrixXd(factor.matrixL()).diagonal().array().log().sum();
+  double value = 0.5 * centred.dot(weights) + factor.matrixLLT().diagonal().array().log().sum();
 
   inverse.noalias() -= weights * weights.transpose();
   add_likelihood_gradient(o, points, matern_decline(r), covariance, variances, inverse, gradient);

@@ -44,10 +44,10 @@ struct Targets {
   Eigen::VectorXd noise;
 };
 
-/// - Completed: its fitness. A fitness of 0 or less is a training that learnt nothing, and counts
-/// as a failure once more than three outcomes, those at rungs too, have learnt
-/// something. Where fitnesses can be below 0
-/// nothing says how bad "nothing" is: one below least_told() counts as that.
+/// - Completed: its fitness. Where no fitness is below 0, one of 0 is a training that learnt
+/// nothing, and counts as a failure once more than three outcomes, those at rungs too, have learnt
+/// something. Where some are below 0 nothing says how bad "nothing" is: one below least_told()
+/// counts as that.
 /// - Failed: "bad, not how bad", the 10th percentile of the good ones. Taken literally, one cliff
 /// would bend the model everywhere.
 /// - Stopped: its fitness could still have grown, so it is a lower bound, but it was stopped for

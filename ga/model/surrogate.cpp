@@ -52,7 +52,7 @@ Surrogate::Surrogate(const Observations& observations, const MatrixXd& pending,
       basis_(basis) {
   const Variances variances = variances_of(parameters);
   usual_roughness_ = variances.roughness;
-  training_variance_ = variances.noise + variances.seed + variances.roughness;
+  new_set_variance_ = variances.noise + variances.seed + variances.roughness;
   const Curves& curves = observations.curves;
   Covariance covariance = covariance_of(matern(distances(scaled_, scaled_)).matrix(),
                                         observations.seed, sets_, curves, variances);
@@ -112,8 +112,8 @@ void Surrogate::condition_spread(const Observations& observations, const MatrixX
     basis_near_ << basis_known_.leftCols(near), basis_->values(pending);
     covariance.all += basis_near_.transpose() * basis_near_;
   }
-  double noise = known_.noise;
-  factor_near_ = factorised(covariance.all, beside_pending(known_.noises), noise);
+  factor_near_ =
+      factorised(std::move(covariance.all), known_.noise, beside_pending(known_.noises)).llt;
 }
 
 VectorXd Surrogate::leave_one_out_errors() const {

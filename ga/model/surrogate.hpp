@@ -47,7 +47,7 @@ class Surrogate {
   Eigen::VectorXd covariance(const Eigen::MatrixXd& features, const Eigen::VectorXd& point) const;
   /// The variance of one training of a set that was never trained, with a seed of its own, around
   /// its noise-free value.
-  double training_variance() const { return training_variance_; }
+  double new_set_variance() const { return new_set_variance_; }
 
   /// A prediction at one point, and how it changes with each feature: [features].
   struct Slope {
@@ -90,7 +90,7 @@ class Surrogate {
   Eigen::MatrixXd basis_values(const Eigen::MatrixXd& features) const;
 
   Eigen::VectorXd inverse_lengths_;  // by feature
-  double usual_roughness_ = 0, training_variance_ = 0;
+  double usual_roughness_ = 0, new_set_variance_ = 0;
   std::vector<int> sets_;        // of the observations
   Eigen::VectorXd roughnesses_;  // [n], the variance of what is rough about each one's set
   Eigen::MatrixXd scaled_;       // [features, n]

@@ -204,7 +204,7 @@ class Shortlist {
       const Index taken = taken_[believed_];
       VectorXd row = surrogate_.covariance(features_, features_.col(taken));
       for (const VectorXd& before : rows_) row -= before[taken] * before;
-      row /= std::sqrt(std::pow(prediction_.sd[taken], 2) + surrogate_.training_variance());
+      row /= std::sqrt(std::pow(prediction_.sd[taken], 2) + surrogate_.new_set_variance());
       prediction_.sd = (prediction_.sd.cwiseAbs2() - row.cwiseAbs2()).cwiseMax(1e-12).cwiseSqrt();
       rows_.push_back(std::move(row));
     }

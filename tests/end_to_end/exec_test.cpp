@@ -272,7 +272,7 @@ TEST(TrainerExec, DiesWithEvolve) {
   }
 }
 
-TEST(TrainerExec, IsHeardByItsOutputOnly) {
+TEST(TrainerExec, IsHeardByItsOutputAndItsRows) {
   Folder folder;
   const auto ended =
       run(folder, script + "hang {hyp} {dir}", {"--hang-timeout", "3", "--retries", "0"});
@@ -288,6 +288,11 @@ TEST(TrainerExec, IsHeardByItsOutputOnly) {
               "yolov5 {hyp} {dir}",
           {"--hang-timeout", "5", "--retries", "0"});
   EXPECT_EQ(talked.code, 0) << talked.err;
+
+  Folder writing;
+  const auto wrote = run(writing, script + "unvalidated {hyp} {dir}",
+                         {"--epochs", "7", "--hang-timeout", "4", "--retries", "0"});
+  EXPECT_EQ(wrote.code, 0) << wrote.err;
 }
 
 TEST(TrainerExec, IsKeptByAResumedRun) {

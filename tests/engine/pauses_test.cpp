@@ -53,7 +53,8 @@ std::vector<results::Event> train_next(RunState& state) {
   hyp::Outcome outcome = completed(trial->number, end);
   if (const int at = trial->pause_epoch; at > 0)
     outcome.result = hyp::Paused{.epoch = at, .fitness = learnt(end, at)};
-  outcome.seconds = 20;
+  outcome.seconds = 25;
+  outcome.prepared = 5;
   events.push_back(outcome);
   for (const auto& event : events) state.apply(event);
   return events;
@@ -170,7 +171,7 @@ TEST(Pauses, OfATrialThatGoesOnLoseOnlyWhatItTookSinceThen) {
   EXPECT_GT(tried_again, 0) << "where all that it took would have been too much";
 }
 
-// Which --trial-timeout bounds.
+// Which --trial-timeout bounds; without what they prepared.
 TEST(Pauses, OfATrialThatGoesOnTookAsLongAsAllItsStepsDid) {
   RunState state(pausing(180));
   std::map<int, int> pauses;

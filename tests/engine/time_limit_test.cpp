@@ -96,9 +96,9 @@ TEST(TimeLimit, CountsPausedTrainingsByTheirEpochs) {
       return (0.3 + 0.1 * std::sin(trial.number)) * (0.5 + 0.5 * epoch / 9.0);
     };
     state.apply(started(trial));
-    for (const int look : trial.looks)
-      if (look > trial.start_epoch)
-        state.apply(hyp::Rung{.trial = trial.number, .epoch = look, .fitness = at(look)});
+    for (const int rung : trial.rungs)
+      if (rung > trial.start_epoch)
+        state.apply(hyp::Rung{.trial = trial.number, .epoch = rung, .fitness = at(rung)});
     auto outcome = completed(trial.number, at(9));
     const int last = trial.pause_epoch > 0 ? trial.pause_epoch : 9;
     if (last < 9) outcome.result = hyp::Paused{.epoch = last, .fitness = at(last)};

@@ -101,7 +101,7 @@ TEST(Recommendation, TakesNothingThatTheSetsOfASmallSpaceAreForLuck) {
     evolution.tell(completed(trial->number, fitness(evolution.genes(trial->number))));
   const Standing standing = *evolution.standing();
   EXPECT_NEAR(standing.best.expectation.mean, 0.5, 0.01);
-  EXPECT_LT(standing.noise, 0.02);
+  EXPECT_LT(standing.training_sd, 0.02);
 }
 
 }  // namespace

@@ -62,17 +62,17 @@ double late_curve(const hyp::Trial& trial, int epoch) {
 TEST(Pausing, LooksAtNothingBeforeTheStartHasLearntSomething) {
   Evolution evolution(cube(), thawing(100));
   const hyp::Trial start = *evolution.ask(), second = *evolution.ask();
-  EXPECT_THAT(start.looks, ElementsAre(1, 3));
-  EXPECT_THAT(second.looks, ElementsAre(3)) << "nothing is known of the start";
+  EXPECT_THAT(start.rungs, ElementsAre(1, 3));
+  EXPECT_THAT(second.rungs, ElementsAre(3)) << "nothing is known of the start";
   train(evolution, start, late_curve);
   train(evolution, second, late_curve);
-  std::set<int> pauses, looks;
+  std::set<int> pauses, rungs;
   for (auto trial = evolution.ask(); trial; trial = evolution.ask()) {
     pauses.insert(trial->pause_epoch);
-    looks.insert(trial->looks.begin(), trial->looks.end());
+    rungs.insert(trial->rungs.begin(), trial->rungs.end());
     train(evolution, *trial, late_curve);
   }
-  EXPECT_THAT(looks, ElementsAre(3));
+  EXPECT_THAT(rungs, ElementsAre(3));
   EXPECT_THAT(pauses, ElementsAre(0, 3));
 }
 
@@ -81,27 +81,27 @@ TEST(Pausing, LooksAtNothingWhereTheStartHadNoFitness) {
   train(evolution, *evolution.ask(), [](const hyp::Trial& trial, int epoch) {
     return epoch == 1 ? std::nan("") : curve(trial, epoch);
   });
-  EXPECT_THAT(evolution.ask()->looks, ElementsAre(3));
+  EXPECT_THAT(evolution.ask()->rungs, ElementsAre(3));
 }
 
-// What learns nothing has nothing at any look either, and tells of none.
+// What learns nothing has nothing at any rung either, and tells of none.
 TEST(Pausing, LooksWhereTheFirstThatLearntHadSomethingWhereTheStartLearntNothing) {
-  const auto looks_of = [](double at_a_look) {
+  const auto rungs_after = [](double at_a_rung) {
     Evolution evolution(cube(), thawing(100));
     const auto fitness = [&](const hyp::Trial& trial, int epoch) {
       if (trial.number < 3) return 0.0;
-      return (epoch == 9 ? 1 : at_a_look) * peak(trial.hyp);
+      return (epoch == 9 ? 1 : at_a_rung) * peak(trial.hyp);
     };
     for (int trial = 0; trial < 4; ++trial) {
       const auto whole = *evolution.ask();
       EXPECT_EQ(whole.pause_epoch, 0) << trial;
-      EXPECT_THAT(whole.looks, ElementsAre(1, 3)) << trial;
+      EXPECT_THAT(whole.rungs, ElementsAre(1, 3)) << trial;
       train(evolution, whole, fitness);
     }
-    return evolution.ask()->looks;
+    return evolution.ask()->rungs;
   };
-  EXPECT_THAT(looks_of(0.6), ElementsAre(1));
-  EXPECT_THAT(looks_of(0), IsEmpty());
+  EXPECT_THAT(rungs_after(0.6), ElementsAre(1));
+  EXPECT_THAT(rungs_after(0), IsEmpty());
 }
 
 TEST(Pausing, TrainsAnotherSetToItsEndWhereTheStartFails) {
@@ -118,7 +118,7 @@ TEST(Pausing, TrainsAnotherSetToItsEndWhereTheStartFails) {
   }
 }
 
-// Of the first that learns something its looks are known, of what failed none.
+// Of the first that learns something its rungs are known, of what failed none.
 TEST(Pausing, LooksWhereTheFirstThatLearntHadSomethingWhereTheStartFails) {
   const auto pauses_of_a_run = [](const auto& fitness) {
     Evolution evolution(cube(), thawing(100));
@@ -127,7 +127,7 @@ TEST(Pausing, LooksWhereTheFirstThatLearntHadSomethingWhereTheStartFails) {
     std::set<int> pauses;
     for (auto trial = evolution.ask(); trial; trial = evolution.ask()) {
       if (trial->number == 1) {
-        EXPECT_THAT(trial->looks, ElementsAre(1, 3));
+        EXPECT_THAT(trial->rungs, ElementsAre(1, 3));
       }
       pauses.insert(trial->pause_epoch);
       train(evolution, *trial, fitness);
@@ -176,7 +176,7 @@ TEST(Pausing, LooksEverywhereWhereTheStartEndsBelowZero) {
   Evolution evolution(cube(), thawing(100));
   train(evolution, *evolution.ask(),
         [](const hyp::Trial&, int epoch) { return epoch == 9 ? -1.0 : -3.0; });
-  EXPECT_THAT(evolution.ask()->looks, ElementsAre(1));
+  EXPECT_THAT(evolution.ask()->rungs, ElementsAre(1));
 }
 
 TEST(Pausing, PausesNothingWhereNoLookTellsAnything) {

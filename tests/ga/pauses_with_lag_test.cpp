@@ -99,7 +99,7 @@ TEST(PausingWithALag, KnowsNothingOfALookThatTheLastAttemptDidNotReach) {
         continue;
       }
       if (killed_after_a_look)
-        evolution.tell(hyp::Rung{.trial = 3, .epoch = trial->looks.at(0), .fitness = 0.9});
+        evolution.tell(hyp::Rung{.trial = 3, .epoch = trial->rungs.at(0), .fitness = 0.9});
       evolution.tell(failed(3));
     }
     return sets;

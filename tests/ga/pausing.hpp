@@ -21,9 +21,9 @@ inline double curve(const hyp::Trial& trial, int epoch) {
 inline void train(Evolution& evolution, const hyp::Trial& trial,
                   const std::function<double(const hyp::Trial&, int)>& fitness = curve) {
   const int end = trial.pause_epoch > 0 ? trial.pause_epoch : 9;
-  for (const int look : trial.looks)
+  for (const int rung : trial.rungs)
     evolution.tell(
-        hyp::Rung{.trial = trial.number, .epoch = look, .fitness = fitness(trial, look)});
+        hyp::Rung{.trial = trial.number, .epoch = rung, .fitness = fitness(trial, rung)});
   if (end == 9) return evolution.tell(completed(trial.number, fitness(trial, 9)));
   evolution.tell({.trial = trial.number,
                   .device = "cpu:0",

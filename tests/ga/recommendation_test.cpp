@@ -91,7 +91,7 @@ TEST(Recommendation, KnowsHowMuchIsLuckWhereMostSetsFailOrLearnNothing) {
                     {learns ? Observation::Ending::completed : bad, learns ? fitness : 0, i});
       }
       const auto now = *standing(space.genes, history, start);
-      said += now.noise / runs;
+      said += now.training_sd / runs;
       held +=
           now.start->expectation.low <= mean(start) && mean(start) <= now.start->expectation.high;
     }
@@ -136,7 +136,7 @@ TEST(Recommendation, IsWhatGaveMostOnceTheStartGaveTheSameWithTwoOtherSeeds) {
     EXPECT_EQ(standing.best.expectation.high, evolution.best()->fitness) << seed;
     EXPECT_EQ(standing.start->expectation.mean, evolution.observation(0)->fitness) << seed;
     EXPECT_EQ(standing.better, 1) << seed;
-    EXPECT_EQ(standing.noise, 0) << seed;
+    EXPECT_EQ(standing.training_sd, 0) << seed;
     EXPECT_EQ(standing.undecided, std::nullopt) << seed;
   }
 }
@@ -258,7 +258,7 @@ TEST(Recommendation, KnowsTheLuckOfTrainingsThatAreFarBetterThanMost) {
       const double fitness = 0.6 * std::exp(-20 * (x - 0.8) * (x - 0.8)) + luck(rng);
       history.add({x}, {Observation::Ending::completed, fitness, i});
     }
-    const double noise = standing(space, history, {0})->noise;
+    const double noise = standing(space, history, {0})->training_sd;
     EXPECT_GT(noise, 0.008) << seed;
     EXPECT_LT(noise, 0.03) << seed;
   }
@@ -408,7 +408,7 @@ TEST(Recommendation, IsSureAtNinetyPercent) {
   for (int i = 0; i < trainings; ++i)
     history.add(start, {Observation::Ending::completed, 0.5 + luck(rng), 0, i});
   const auto now = *standing(space, history, start);
-  const double of_mean = now.noise / std::sqrt(trainings);
+  const double of_mean = now.training_sd / std::sqrt(trainings);
   const auto& expected = now.start->expectation;
   EXPECT_NEAR((expected.high - expected.low) / 2, 1.645 * of_mean, 0.1 * of_mean);
 }

@@ -40,6 +40,9 @@ TEST(Event, OfAPauseHasTheContractsKeysAtBothEnds) {
             R"({"event":"paused","trial":17,"epoch":3,)" + metrics_text +
                 R"(,"fitness":0.25,"device":"cpu:0","attempt":1,"seconds":2.0})");
   EXPECT_EQ(std::get<hyp::Outcome>(event_from_json(to_json(paused))).result, paused.result);
+  auto first = paused;
+  first.prepared = 1.5;
+  EXPECT_EQ(std::get<hyp::Outcome>(event_from_json(to_json(first))).prepared, 1.5);
   const Started started{.trial = 17, .device = "cpu:1", .start_epoch = 3, .pause_epoch = 6};
   EXPECT_EQ(
       to_json(started).dump(),

@@ -241,15 +241,25 @@ void wait_for_order() {
   ::poll(&input, 1, -1);
 }
 
+/// For three seconds, which it says every half a second.
+void prepare(int trial) {
+  for (int i = 1; i <= 6; ++i) {
+    say(R"({"type":"alive","trial":)" + std::to_string(trial) + R"(,"preparing":"images )" +
+        std::to_string(i) + "/6\"}\n");
+    ::usleep(500000);
+  }
+}
+
 void train(const json& message) {
   const int trial = message.at("trial");
   const std::string dir = message.at("dir");
   const std::string mode = message.at("hyp").value("mode", "ok");
   if (mode == "dies without a word") std::exit(3);
   if (mode == "begins with garbage") say("hello\n");
+  if (mode == "prepares") prepare(trial);
   say(epoch_line(trial, 1));
   leave_traces(message, dir);
-  if (mode == "ok") {
+  if (mode == "ok" || mode == "prepares") {
     say(result_line(trial, "0.5"));
   } else if (mode == "ok, and exits") {
     say(result_line(trial, "0.5"));

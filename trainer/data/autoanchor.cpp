@@ -349,7 +349,8 @@ AnchorChoice AnchorFitter::fit(std::span<const Size> current, double thr,
   AnchorChoice keep{.anchors = {current.begin(), current.end()},
                     .replaced = false,
                     .fit = measure(current, sizes_.jittered, thr)};
-  if (keep.fit.best_possible_recall > 0.98) return keep;
+  constexpr double good_enough = 0.98;  // YOLOv5's
+  if (keep.fit.best_possible_recall > good_enough) return keep;
   const AnchorSearch search{
       .anchors = static_cast<int>(current.size()), .imgsz = imgsz_, .thr = thr, .beat = beat};
   const Columns labels = visible(sizes_.exact);

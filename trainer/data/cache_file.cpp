@@ -36,6 +36,16 @@ core::FileDescriptor opened(const std::string& file, int flags) {
   return descriptor;
 }
 
+/// Of another user's, in a folder that several share, only reading may be allowed: that is enough.
+core::FileDescriptor lock_file(const std::string& file) try {
+  return opened(file, O_RDWR | O_CREAT);
+} catch (const std::system_error& error) {
+  if (error.code() != std::errc::permission_denied) throw;
+  core::FileDescriptor others(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!others.is_open()) throw;
+  return others;
+}
+
 /// Makes a folder, and those above it, for this user alone: images may be nobody else's business.
 /// One that is there stays as it is.
 void make_private(const fs::path& folder) {
@@ -52,14 +62,23 @@ bool is_at(const std::string& file, const core::FileDescriptor& descriptor) {
          open.st_dev == there.st_dev && open.st_ino == there.st_ino;
 }
 
-/// Removes what killed makers of `file` have left.
+/// Whether somebody may be making the file: of a lock that cannot be opened nobody knows.
+bool may_be_in_the_making(const std::string& file) {
+  const core::FileDescriptor lock(::open((file + ".lock").c_str(), O_RDONLY | O_CLOEXEC));
+  if (!lock.is_open()) return errno != ENOENT;
+  return ::flock(lock.number(), LOCK_EX | LOCK_NB) != 0;
+}
+
+/// Removes what killed makers of `file`, and of the others in its folder, have left. (One of other
+/// images, or in another size, may never be made again.)
 void remove_leftovers(const fs::path& file) {
-  const auto begin = file.filename().string() + ".";
   std::error_code ignored;
   for (fs::directory_iterator at(file.parent_path(), ignored), none; at != none;
        at.increment(ignored)) {
-    const auto name = at->path().filename().string();
-    if (name.starts_with(begin) && name.ends_with(".part")) fs::remove(at->path(), ignored);
+    const auto& part = at->path();
+    if (part.extension() != ".part") continue;
+    const auto made = part.parent_path() / part.stem().stem();  // FILE.0123abcd.part
+    if (made == file || !may_be_in_the_making(made)) fs::remove(part, ignored);
   }
 }
 
@@ -115,25 +134,25 @@ std::string cache_file(const std::string& folder, const std::string& kind,
   return fmt::format("{}/{}-{:016x}", folder, kind, hash_of(words));
 }
 
-MakerLock::MakerLock(const std::string& file, const std::function<void()>& beat) {
+MakerLock::MakerLock(const std::string& file, const Beat& beat) {
   const auto lock = file + ".lock";
   const auto begun = std::chrono::steady_clock::now();
   bool said = false;
   while (true) {
     make_private(fs::path(file).parent_path());
-    descriptor_ = opened(lock, O_RDWR | O_CREAT);
+    descriptor_ = lock_file(lock);
     while (::flock(descriptor_.number(), LOCK_EX | LOCK_NB) != 0) {
       if (errno != EWOULDBLOCK && errno != EINTR) throw failure(errno);
       if (!said && std::chrono::steady_clock::now() > begun + silent_wait) {
         fmt::print(stderr, "waiting for another process, which makes {}\n", file);
         said = true;
       }
-      beat();
+      beat(0, 0);
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
     // Where somebody has removed it meanwhile, others wait for a new one.
     if (is_at(lock, descriptor_)) return;
-    beat();
+    beat(0, 0);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
 }

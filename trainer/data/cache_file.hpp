@@ -3,12 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "core/file_descriptor.hpp"
+#include "trainer/data/beat.hpp"
 
 namespace evolve::data {
 
@@ -38,15 +38,15 @@ class MakerLock {
  public:
   /// Waits for it, and calls `beat` all the time meanwhile; after 5 s it says so on standard error.
   /// Makes the folder, for this user alone. Throws std::system_error where nothing can be written.
-  MakerLock(const std::string& file, const std::function<void()>& beat);
+  MakerLock(const std::string& file, const Beat& beat);
 
  private:
   core::FileDescriptor descriptor_;
 };
 
 /// A file in the making, under a name of its own, FILE.0123abcd.part; to be used by who has the
-/// lock. What killed processes have left is removed. Every call throws std::system_error when it
-/// fails.
+/// lock. What killed processes have left in its folder, of other files too, is removed. Every call
+/// throws std::system_error when it fails.
 class NewFile {
  public:
   /// Takes room for so many bytes at once, so that a full disk is noticed first.

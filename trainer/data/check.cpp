@@ -15,13 +15,13 @@
 namespace evolve::data {
 namespace {
 
-void count(ImageSize size, const std::vector<Label>& labels, int duplicates, DatasetStats& stats) {
+void count(const std::string& file, ImageSize size, const LabelFile& found, DatasetStats& stats) {
   ++stats.images;
-  stats.without_labels += labels.empty();
-  stats.labels += static_cast<int>(labels.size());
-  stats.duplicates += duplicates;
-  for (const Label& label : labels) ++stats.per_class[static_cast<std::size_t>(label.cls)];
-  stats.contents += contents_of(size, labels);
+  stats.without_labels += found.labels.empty();
+  stats.labels += static_cast<int>(found.labels.size());
+  stats.duplicates += found.duplicates;
+  for (const Label& label : found.labels) ++stats.per_class[static_cast<std::size_t>(label.cls)];
+  stats.checksum += image_checksum(file, size, found.labels, found.segments);
 }
 
 /// Leaves ten of these texts at most, as many as anybody reads; gives how many are left out.
@@ -89,12 +89,13 @@ DatasetStats check(const DataConfig& config, Split split, const ScanOptions& opt
     auto drawings = embedded_images(config.file, split, options.single_cls, all_threads);
     drawings.resize(config.images(split).size());
     for (const Drawing& drawing : drawings)
-      count({drawing.pixels.cols, drawing.pixels.rows}, drawing.labels, 0, stats);
+      count(drawing.name, {drawing.pixels.cols, drawing.pixels.rows}, {.labels = drawing.labels},
+            stats);
     return stats;
   }
   auto images = scan(config, split, options);
   for (const ScannedImage& image : images)
-    if (image.fault.empty()) count(image.size, image.found.labels, image.found.duplicates, stats);
+    if (image.fault.empty()) count(image.file, image.size, image.found, stats);
   stats.faults = faults_in(std::move(images), config, split, options.single_cls);
   return stats;
 }

@@ -21,8 +21,8 @@ struct DatasetStats {
   int duplicates = 0;
   /// Labels per class.
   std::vector<int> per_class;
-  /// See contents_of.
-  std::uint32_t contents = 0;
+  /// See image_checksum.
+  std::uint32_t checksum = 0;
   /// A line for each image that training cannot use. One line for all whose labels are of classes
   /// that the data set does not name. They are not counted above.
   std::vector<std::string> faults;

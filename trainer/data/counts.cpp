@@ -15,16 +15,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json counts(std::size_t images, const std::vector<int>& per_class, std::uint32_t contents) {
+Json counts(std::size_t images, const std::vector<int>& per_class, std::uint32_t checksum) {
   return {{"images", images},
           {"labels", std::accumulate(per_class.begin(), per_class.end(), 0)},
           {"per_class", per_class},
-          {"contents", contents}};
+          {"checksum", checksum}};
 }
 
 template <class T>
 std::string_view bytes_of(const T* values, std::size_t count) {
-  static_assert(sizeof(Label) == 5 * sizeof(float), "bytes between its members may be anything");
+  static_assert(sizeof(Label) == 5 * sizeof(float) && sizeof(cv::Point2f) == 2 * sizeof(float),
+                "bytes between its members may be anything");
   return {reinterpret_cast<const char*>(values), count * sizeof(T)};
 }
 
@@ -41,24 +42,31 @@ std::string difference_per_class(const std::string& split, const Json& before, c
 
 }  // namespace
 
-std::uint32_t contents_of(ImageSize size, const std::vector<Label>& labels) {
+std::uint32_t image_checksum(const std::string& file, ImageSize size,
+                             const std::vector<Label>& labels,
+                             const std::vector<Segment>& segments) {
   const std::array<std::int32_t, 2> sides = {size.width, size.height};
-  return trainer::checksum_of(bytes_of(labels.data(), labels.size()),
-                              trainer::checksum_of(bytes_of(sides.data(), sides.size())));
+  auto checksum = trainer::checksum_of(std::string_view(file).substr(file.rfind('/') + 1));
+  checksum = trainer::checksum_of(bytes_of(sides.data(), sides.size()), checksum);
+  checksum = trainer::checksum_of(bytes_of(labels.data(), labels.size()), checksum);
+  for (const auto& segment : segments)
+    checksum = trainer::checksum_of(bytes_of(segment.data(), segment.size()), checksum);
+  return checksum;
 }
 
 Json counts_of(const DatasetStats& stats) {
-  return counts(static_cast<std::size_t>(stats.images), stats.per_class, stats.contents);
+  return counts(static_cast<std::size_t>(stats.images), stats.per_class, stats.checksum);
 }
 
 Json counts_of(const Dataset& dataset) {
   std::vector<int> per_class(dataset.names.size());
-  std::uint32_t contents = 0;
+  std::uint32_t checksum = 0;
   for (const auto& image : dataset.images) {
     for (const auto& label : image.labels) ++per_class[static_cast<std::size_t>(label.cls)];
-    contents += contents_of({image.original_width, image.original_height}, image.labels);
+    checksum += image_checksum(image.file, {image.original_width, image.original_height},
+                               image.labels, image.segments);
   }
-  return counts(dataset.images.size(), per_class, contents);
+  return counts(dataset.images.size(), per_class, checksum);
 }
 
 std::optional<std::string> difference(const Json& before, const Json& now, const char* began) {
@@ -73,9 +81,10 @@ std::optional<std::string> difference(const Json& before, const Json& now, const
     if (const auto classes = then->find("per_class");
         classes != then->end() && *classes != there["per_class"])
       return difference_per_class(split, *classes, there["per_class"], began);
-    if (const auto contents = then->find("contents");
-        contents != then->end() && *contents != there["contents"])
-      return fmt::format("{} labels or sizes of images other than those that {}", split, began);
+    if (const auto checksum = then->find("checksum");
+        checksum != then->end() && *checksum != there["checksum"])
+      return fmt::format("{} labels, or names or sizes of images, other than those that {}", split,
+                         began);
   }
   return {};
 }

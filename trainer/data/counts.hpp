@@ -13,11 +13,13 @@
 
 namespace evolve::data {
 
-/// A checksum of an image's labels, and of its size before resizing. Those of a split's images add
-/// up to what it has, in whatever order and wherever they lie.
-std::uint32_t contents_of(ImageSize size, const std::vector<Label>& labels);
+/// A checksum of an image's name (without its folders), of its size before resizing, and of its
+/// labels and their outlines. Those of a split's images add up to what it has, wherever they lie.
+std::uint32_t image_checksum(const std::string& file, ImageSize size,
+                             const std::vector<Label>& labels,
+                             const std::vector<Segment>& segments);
 
-/// Of a split: {"images":24,"labels":72,"per_class":[30,20,22],"contents":3141592653}.
+/// Of a split: {"images":24,"labels":72,"per_class":[30,20,22],"checksum":3141592653}.
 nlohmann::ordered_json counts_of(const DatasetStats& stats);
 nlohmann::ordered_json counts_of(const Dataset& dataset);
 

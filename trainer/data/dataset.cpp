@@ -35,7 +35,7 @@ std::vector<Image> draw_images(const DataConfig& config, Split split, const Load
                       .original_width = drawing.pixels.cols,
                       .labels = std::move(drawing.labels),
                       .segments = {}});
-    options.beat();
+    options.beat(0, 0);
   }
   return images;
 }
@@ -126,7 +126,7 @@ class Loading {
 
   /// In this process' memory, one by one as long as there is room.
   void keep_own() {
-    std::atomic<int> decoded = 0;
+    std::atomic<int> decoded = 0, done = 0;
     for_each_index(count(), options_.threads, [&](int n) {
       const auto i = static_cast<std::size_t>(n);
       auto& pixels = dataset_.images[i].pixels;
@@ -134,7 +134,7 @@ class Loading {
         pixels = decode_one(n);
         ++decoded;
       }
-      options_.beat();
+      options_.beat(++done, count());
     });
     note_where(dataset_.cache ? "the old cache and this process' memory" : "this process' memory",
                decoded);

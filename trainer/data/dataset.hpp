@@ -77,9 +77,8 @@ struct LoadOptions {
   /// How many bytes more may be taken of the machine's memory at this moment.
   std::function<std::uint64_t()> memory_budget = data::memory_budget;
   DiskRoom disk_room = room_on_disk;
-  /// Called after each image, by the thread that decoded it, and all the time while another process
-  /// is waited for: loading may take long.
-  std::function<void()> beat = [] {};
+  /// Called while images are looked at, and again while they are decoded.
+  Beat beat = [](int, int) {};
   /// Is told, in one line, where the images are and how many had to be decoded.
   std::function<void(const std::string&)> note = [](const std::string&) {};
 };

@@ -110,8 +110,9 @@ int make(const std::string& file, const std::vector<WantedImage>& wanted, std::s
   NewFile made(file, layout.bytes);
   made.write(0, layout.head);
   SteadySync sync(made);
-  std::atomic<int> decoded = 0;
-  for_each_index(static_cast<int>(count), options.threads, [&](int n) {
+  std::atomic<int> decoded = 0, done = 0;
+  const int all = static_cast<int>(count);
+  for_each_index(all, options.threads, [&](int n) {
     const auto i = static_cast<std::size_t>(n);
     cv::Mat pixels = before ? before->find(wanted[i]) : cv::Mat();
     if (pixels.empty()) {
@@ -121,7 +122,7 @@ int make(const std::string& file, const std::vector<WantedImage>& wanted, std::s
     const auto bytes = pixel_bytes(wanted[i].size);
     made.write(layout.begins[i], {reinterpret_cast<const char*>(pixels.data), bytes});
     sync.wrote(bytes);
-    options.beat();
+    options.beat(++done, all);
   });
   made.replace();
   return decoded;
@@ -196,8 +197,7 @@ bool ImageCache::has_older(const WantedImage& image) const {
   return it != places_.end() && it->second.stamp != image.stamp;
 }
 
-void ImageCache::read_in(std::uint64_t bytes, const Threads& threads,
-                         const std::function<void()>& beat) const {
+void ImageCache::read_in(std::uint64_t bytes, const Threads& threads, const Beat& beat) const {
   constexpr std::uint64_t page = 4096, block = std::uint64_t{4} << 20;
   const auto end = std::min<std::uint64_t>(bytes, bytes_.size());
   for_each_index(static_cast<int>((end + block - 1) / block), threads, [&](int n) {
@@ -206,7 +206,7 @@ void ImageCache::read_in(std::uint64_t bytes, const Threads& threads,
     for (auto place = begin; place < std::min(begin + block, end); place += page)
       sink = bytes_[place];
     static_cast<void>(sink);
-    beat();
+    beat(0, 0);
   });
 }
 

@@ -45,8 +45,7 @@ class ImageCache {
   std::uint64_t bytes() const { return bytes_.size(); }
 
   /// Reads the first `bytes` of it into memory.
-  void read_in(std::uint64_t bytes, const Threads& threads,
-               const std::function<void()>& beat) const;
+  void read_in(std::uint64_t bytes, const Threads& threads, const Beat& beat) const;
 
  private:
   struct Place {
@@ -76,7 +75,7 @@ struct ImageCacheOptions {
   /// How many bytes the disk has room for.
   DiskRoom room = room_on_disk;
   Threads threads = {};
-  std::function<void()> beat = [] {};
+  Beat beat = [](int, int) {};
 };
 
 /// What came of asking for a cache.

@@ -19,10 +19,10 @@ struct Label {
 using Segment = std::vector<cv::Point2f>;
 
 struct LabelFile {
-  std::vector<Label> labels;
+  std::vector<Label> labels = {};
   /// As many as labels when a line holds an outline (a box then counts as its rectangle), else
   /// empty.
-  std::vector<Segment> segments;
+  std::vector<Segment> segments = {};
   /// How many rows were dropped because the file has them twice.
   int duplicates = 0;
 };

@@ -135,13 +135,14 @@ class Scan {
   /// Looks at the others; whether training can use any of them.
   bool look() {
     std::atomic<bool> useful = false;
+    std::atomic<int> done = 0;
     for_each_index(count(), options_.threads, [&](int n) {
       const auto i = static_cast<std::size_t>(n);
       if (!known_[i]) {
         look_at(images_[i], classes_, options_);
         if (images_[i].fault.empty()) useful = true;
       }
-      options_.beat();
+      options_.beat(++done, count());
     });
     return useful;
   }

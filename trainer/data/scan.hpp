@@ -33,8 +33,8 @@ struct ScanOptions {
   /// Where it is remembered what was found; empty: nowhere.
   std::string cache_folder = {};
   Threads threads = all_threads;
-  /// Called after each image, and all the time while another process looks.
-  std::function<void()> beat = [] {};
+  /// Called for each image, known or looked at, and while another process looks.
+  Beat beat = [](int, int) {};
   /// Is told, in one line, why nothing can be remembered.
   std::function<void(const std::string&)> note = [](const std::string&) {};
 };

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "trainer/data/beat.hpp"
 #include "trainer/data/threads.hpp"
 #include "trainer/device/device_images.hpp"
 #include "trainer/optim/amp.hpp"
@@ -28,6 +29,8 @@ struct ComputeContext {
   /// The cores on which images may be decoded while other slots wait for them too; empty: this
   /// process' own.
   std::vector<int> loading_cores = {};
+  /// To be called while images are prepared, before anything is trained.
+  data::Beat preparing = [](int, int) {};
 
   data::Threads loading_threads() const { return {threads, loading_cores}; }
   /// The processes that train together; this one has its place among them.

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <mutex>
+#include <string>
 
 namespace evolve::trainer {
 
@@ -13,15 +14,22 @@ class Heartbeat {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// `send` is never called by two threads at a time.
-  explicit Heartbeat(std::function<void()> send, Clock::duration interval = std::chrono::seconds(2))
+  /// `preparing`: what is done before anything is trained, "images 120/3000"; else "". `send` is
+  /// never called by two threads at a time.
+  using Send = std::function<void(const std::string& preparing)>;
+
+  explicit Heartbeat(Send send, Clock::duration interval = std::chrono::seconds(2))
       : send_(std::move(send)), interval_(interval) {}
 
-  /// Safe to call from several threads. `now`: a test's clock.
+  /// Safe to call from several threads, as all of these. `now`: a test's clock.
   void operator()(Clock::time_point now = Clock::now());
+  /// So many of so many images are prepared; 0 of 0: their number says nothing. See data::Beat.
+  void prepared(int done, int all);
 
  private:
-  std::function<void()> send_;
+  void beat(Clock::time_point now, const auto& preparing);
+
+  Send send_;
   Clock::duration interval_;
   std::mutex mutex_;
   Clock::time_point last_ = Clock::now();

@@ -25,7 +25,7 @@ data::Dataset validation_images(const data::DataConfig& config, data::LoadOption
 }  // namespace
 
 data::LoadOptions load_options(const TrainOptions& options, const data::Threads& threads,
-                               const std::function<void()>& beat) {
+                               const data::Beat& beat) {
   return {.imgsz = options.imgsz,
           .single_cls = options.single_cls,
           .skip_bad = options.skip_bad,
@@ -37,7 +37,7 @@ data::LoadOptions load_options(const TrainOptions& options, const data::Threads&
 }
 
 PreparedData::PreparedData(const TrainOptions& options, int stride, const data::Threads& threads,
-                           const std::function<void()>& beat)
+                           const data::Beat& beat)
     : PreparedData(data::with_fraction(
                        data::read_data_yaml(options.data, {data::Split::train, data::Split::val},
                                             options.folder),
@@ -81,7 +81,7 @@ const data::AnchorChoice& PreparedData::fit_anchors(const std::vector<data::Size
 }
 
 PreparedData& DataCache::get(const TrainOptions& options, int stride, const data::Threads& threads,
-                             const std::function<void()>& beat) {
+                             const data::Beat& beat) {
   const Key key{options.data,       options.imgsz, options.batch_size, stride,
                 options.single_cls, options.cache, options.fraction,   options.skip_bad};
   if (key_ != key) {

@@ -24,7 +24,7 @@ class PreparedData {
   /// does, and where the data set is not what options.inputs tells of.
   PreparedData(
       const TrainOptions& options, int stride, const data::Threads& threads,
-      const std::function<void()>& beat = [] {});
+      const data::Beat& beat = [](int, int) {});
 
   const data::Dataset& training() const { return training_; }
   const data::ValidationSet& validation() const { return validation_; }
@@ -59,13 +59,13 @@ class PreparedData {
 /// How a worker loads any split, but for `training` and `keep`: the cache folder is the machine's,
 /// and notes go to standard error.
 data::LoadOptions load_options(const TrainOptions& options, const data::Threads& threads,
-                               const std::function<void()>& beat);
+                               const data::Beat& beat);
 
 /// The data of the last trial, in case the next one uses the same.
 class DataCache {
  public:
   PreparedData& get(const TrainOptions& options, int stride, const data::Threads& threads,
-                    const std::function<void()>& beat);
+                    const data::Beat& beat);
 
  private:
   using Key = std::tuple<std::string, int, int, int, bool, std::string, double, bool>;

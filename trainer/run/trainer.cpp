@@ -139,16 +139,19 @@ Trainer::State::Prepared Trainer::State::prepare(const TrainOptions& wanted,
   check_same_model(wanted, weights);
   const int stride = image_stride(model_config(wanted, hyp, weights, {}));
   TrainOptions options = settled(wanted, stride, least_training_strides);
-  PreparedData& data = cache.get(options, stride, context.loading_threads(), context.beat);
+  PreparedData& data = cache.get(options, stride, context.loading_threads(), context.preparing);
   check_batches(options, data, *context.ranks);
   return {std::move(options), std::move(weights), data};
 }
 
 Trainer::Trainer(const std::string& device, int threads, std::function<void()> beat,
-                 std::vector<int> loading_cores, std::shared_ptr<Ranks> ranks)
+                 std::vector<int> loading_cores, std::shared_ptr<Ranks> ranks, data::Beat preparing)
     : state_(std::make_unique<State>(State{{open_device(device), threads, std::move(beat)}, {}})) {
-  state_->context.loading_cores = std::move(loading_cores);
-  if (ranks) state_->context.ranks = std::move(ranks);
+  auto& context = state_->context;
+  context.loading_cores = std::move(loading_cores);
+  context.preparing =
+      preparing ? std::move(preparing) : [beat = context.beat](int, int) { beat(); };
+  if (ranks) context.ranks = std::move(ranks);
   at::set_num_threads(threads);
   cv::setNumThreads(1);
 }
@@ -224,7 +227,8 @@ workers::ValidationReport Trainer::validate(const workers::ValidationJob& job) {
   const int stride = image_stride(detector->config());
   const TrainOptions options = settled(wanted, stride, 1);
   check_classes(options, config, detector->config().nc);
-  auto loading = load_options(options, state_->context.loading_threads(), state_->context.beat);
+  auto loading =
+      load_options(options, state_->context.loading_threads(), state_->context.preparing);
   loading.training = false;
   loading.keep = data::Keep::none;  // each image is needed once
   auto images = data::load(config, split, loading);

@@ -10,6 +10,7 @@
 #include "hyp/hyperparameters.hpp"
 #include "hyp/metrics.hpp"
 #include "hyp/rung.hpp"
+#include "trainer/data/beat.hpp"
 #include "trainer/options.hpp"
 #include "workers/protocol/jobs.hpp"
 
@@ -70,12 +71,14 @@ class Trainer {
   /// `device` as torch names it: "cpu", "cuda:0", "xpu:0". `threads`: CPU threads to use. `beat` is
   /// called many times a second while images are decoded, anchors fitted, batches trained and
   /// validated, by whichever thread is at it (see Heartbeat); what it throws ends the training.
+  /// While images are prepared `preparing` is called instead, where it is given.
   /// Images are decoded on `loading_cores`, where there are any given, and on `threads` threads
   /// otherwise. `ranks`: the processes that train together, this one among them. Throws `Error`
   /// when this libtorch does not have the device.
   Trainer(
       const std::string& device, int threads, std::function<void()> beat = [] {},
-      std::vector<int> loading_cores = {}, std::shared_ptr<Ranks> ranks = nullptr);
+      std::vector<int> loading_cores = {}, std::shared_ptr<Ranks> ranks = nullptr,
+      data::Beat preparing = nullptr);
   ~Trainer();
 
   /// One training run. The result depends on the arguments only, not on earlier runs; that of a

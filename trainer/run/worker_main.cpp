@@ -260,13 +260,19 @@ void run() {
   const auto device = inner_device();
   const auto ready = ready_message(device);  // before torch has threads: it forks
   std::optional<int> trial;
-  Heartbeat heartbeat([&] { answers.send(workers::FromWorker(workers::Alive{trial})); });
+  Heartbeat heartbeat([&](const std::string& preparing) {
+    answers.send(workers::FromWorker(workers::Alive{trial, preparing}));
+  });
   const auto ranks = start_ranks(shares, [&] { heartbeat(); });
   const auto beat = [&] {
     heartbeat();
     ranks->check();
   };
-  Trainer trainer(device, threads(), beat, cores_of_all(), ranks);
+  const auto preparing = [&](int done, int all) {
+    heartbeat.prepared(done, all);
+    ranks->check();
+  };
+  Trainer trainer(device, threads(), beat, cores_of_all(), ranks, preparing);
   ranks->meet();
   answers.send(workers::FromWorker(ready));
   IdleWatch watch(ranks);
@@ -306,7 +312,7 @@ void follow(Trainer& trainer, const std::string& line) {
 void run_rank(int rank) {
   ignore_signals();
   const auto ranks = join_ranks(rank, static_cast<int>(core::members_of(slot_name()).size()));
-  Heartbeat heartbeat([&] { ranks->report(workers::Alive{}); });
+  Heartbeat heartbeat([&](const auto&) { ranks->report(workers::Alive{}); });
   const auto failed = [&](const auto& work) {
     const auto answer = answer_of<workers::FromWorker>({}, [&]() -> workers::FromWorker {
       work();

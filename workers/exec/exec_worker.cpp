@@ -17,6 +17,7 @@
 #include <optional>
 #include <span>
 #include <system_error>
+#include <utility>
 
 #include "core/child.hpp"
 #include "core/device_kind.hpp"
@@ -45,8 +46,8 @@ constexpr auto results_file = "results.csv";
 
 /// How long a look at results.csv may be put off.
 constexpr int look_milliseconds = 200;
-/// How often output is passed on as a sign of life: a message of its own, which says nothing but
-/// that something was printed. `alive` would promise the next one within a minute.
+/// How often output and rows are passed on as a sign of life: a message of its own, which says
+/// nothing but that there was something. `alive` would promise the next one within a minute.
 constexpr std::chrono::seconds sign_of_life{1};
 
 /// Nobody reads any more: nothing is left to be done.
@@ -151,10 +152,14 @@ class Training {
   bool pass_on_output() {
     const auto bytes = command_.read();
     write(STDERR_FILENO, bytes);
-    if (bytes.empty() || Clock::now() < spoke_ + sign_of_life) return !bytes.empty();
+    if (!bytes.empty()) show_life();
+    return !bytes.empty();
+  }
+
+  void show_life() {
+    if (Clock::now() < spoke_ + sign_of_life) return;
     spoke_ = Clock::now();
     send(Output{order_.trial});
-    return true;
   }
 
   /// Tells of each new row, up to a rung. One that is still being written is left for later, and so
@@ -173,7 +178,10 @@ class Training {
       const auto& metrics = rows[reported_];
       const bool is_whole = hyp::is_finite(metrics);
       const auto later = std::span(rows).subspan(reported_ + 1);
-      if (!is_whole && std::ranges::none_of(later, hyp::is_finite)) return;
+      if (!is_whole && std::ranges::none_of(later, hyp::is_finite)) {
+        if (std::exchange(seen_, rows.size()) < rows.size()) show_life();
+        return;
+      }
       ++reported_;
       if (!is_whole) continue;
       const int epoch = static_cast<int>(reported_);
@@ -209,6 +217,8 @@ class Training {
   std::string results_;
   Subprocess command_;
   std::size_t reported_ = 0;
+  /// Rows that were there when some waited for numbers.
+  std::size_t seen_ = 0;
   /// The metrics of the rung at which the trial waits for a decision.
   std::optional<hyp::Metrics> at_rung_;
   bool stopped_ = false;

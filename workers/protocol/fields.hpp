@@ -57,7 +57,7 @@ void visit(const V& key, Of<V, Output>& m) {
 }
 template <class V>
 void visit(const V& key, Of<V, Alive>& m) {
-  key.unless_default("trial", m.trial);
+  key.unless_default("trial", m.trial), key.label("preparing", m.preparing);
 }
 template <class V>
 void visit(const V& key, Of<V, Train>& m) {
@@ -144,7 +144,9 @@ struct Writing {
   void unless_default(const char* key, const T& value) const {
     if (value != T()) (*this)(key, value);
   }
-  void label(const char* key, const std::string& value) const { (*this)(key, value); }
+  void label(const char* key, const std::string& value) const {
+    if (!value.empty()) (*this)(key, value);
+  }
 
  private:
   template <class T>

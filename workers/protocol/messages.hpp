@@ -75,6 +75,9 @@ struct Alive {
   static constexpr auto type = "alive";
   /// Absent before `Ready`, and in a job of `evolve train` or `evolve val`.
   std::optional<int> trial;
+  /// What it does before it trains, for people: "images 120/3000". It does not count for the limit
+  /// of the trial's time.
+  std::string preparing = {};
   bool operator==(const Alive&) const = default;
 };
 

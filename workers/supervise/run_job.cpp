@@ -42,7 +42,10 @@ class JobRun {
     return report.has_value();
   }
   void on(const Ready& ready, const JobReport&) { process_.on(ready); }
-  void on(const Alive& alive, const JobReport&) { process_.on(alive); }
+  void on(const Alive& alive, const JobReport& report) {
+    process_.on(alive);
+    events_.report(report);
+  }
   void on(const Failure& failure, const JobReport&) {
     process_.fail(failure.kind, core::excerpt(failure.message, 1000));
   }

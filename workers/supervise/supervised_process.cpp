@@ -88,7 +88,7 @@ SupervisedProcess::~SupervisedProcess() {
 
 void SupervisedProcess::assign(std::string line, const TimeLimits& limits) {
   limits_ = limits;
-  assigned_ = received_ = Clock::now();
+  assigned_ = limited_from_ = received_ = Clock::now();
   last_words_.clear();
   heard_ = false;
   unsent_ = std::move(line);
@@ -97,8 +97,14 @@ void SupervisedProcess::assign(std::string line, const TimeLimits& limits) {
 
 // That it takes long to start is nothing that its work does.
 void SupervisedProcess::begin() {
-  assigned_ = Clock::now() - limits_->before;
+  assigned_ = limited_from_ = Clock::now() - limits_->before;
   process_->send(std::exchange(unsent_, {}));
+}
+
+void SupervisedProcess::on(const Alive& message) {
+  has_heartbeat_ = true;
+  // What all trials share, and only the first one has to prepare, is no trial's fault.
+  if (at_work() && !message.preparing.empty()) limited_from_ = Clock::now() - limits_->before;
 }
 
 double SupervisedProcess::seconds() const {
@@ -106,6 +112,10 @@ double SupervisedProcess::seconds() const {
   const auto now = Clock::now();
   const std::chrono::duration<double> time = now - supervisor_.away(now) - assigned_ - before;
   return std::max(0.0, time.count());
+}
+
+double SupervisedProcess::prepared() const {
+  return std::chrono::duration<double>(limited_from_ - assigned_).count();
 }
 
 void SupervisedProcess::on(const Ready& message) {
@@ -218,7 +228,7 @@ std::optional<Clock::time_point> SupervisedProcess::deadline() const {
   if (ending_ || kill_at_) return kill_at_;
   consider(broken_until());
   if (const auto limit = hang_limit()) consider(received_ + *limit);
-  if (limits_ && limits_->in_all) consider(assigned_ + *limits_->in_all);
+  if (limits_ && limits_->in_all) consider(limited_from_ + *limits_->in_all);
   return next;
 }
 
@@ -226,6 +236,9 @@ void SupervisedProcess::excuse(Clock::duration time, Clock::duration unheard,
                                Clock::time_point now) {
   received_ = std::min(now, received_ + unheard);
   assigned_ += time;
+  limited_from_ += time;
+  // What it said that it prepares may have been heard a moment ago.
+  if (at_work()) limited_from_ = std::min(now - limits_->before, limited_from_);
   for (auto* moment : {&broken_at_, &kill_at_, &give_up_at_})
     if (*moment) **moment += time;
 }
@@ -248,7 +261,7 @@ void SupervisedProcess::tick(Clock::time_point now) {
     ending_->between_work = between_work;
     return;
   }
-  if (limits_ && limits_->in_all && now >= assigned_ + *limits_->in_all)
+  if (limits_ && limits_->in_all && now >= limited_from_ + *limits_->in_all)
     return fail(FailureKind::timeout, lateness_text(*limits_->in_all));
   if (const auto limit = hang_limit(); limit && now >= received_ + *limit)
     fail(FailureKind::hang, hang_text(*limit));

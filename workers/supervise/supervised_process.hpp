@@ -30,7 +30,8 @@ constexpr std::chrono::seconds last_grace{20};
 struct TimeLimits {
   /// The longest time without a line on its standard output; what it logs does not count.
   std::optional<std::chrono::seconds> hang;
-  /// The longest time that the work may take; the process may take as long to be ready for it.
+  /// The longest time that the work may take, what it says that it prepares not counted; the
+  /// process may take as long to be ready for it.
   std::optional<std::chrono::seconds> in_all;
   /// The time that the work has taken already, of what it is to take in all.
   std::chrono::milliseconds before{};
@@ -81,7 +82,7 @@ class SupervisedProcess {
   /// The process has reported that it can take work.
   void on(const Ready& message);
   /// The process sends signs of life while it works.
-  void on(const Alive&) { has_heartbeat_ = true; }
+  void on(const Alive& message);
   /// The process has done its work.
   void rest() {
     limits_.reset();
@@ -94,9 +95,11 @@ class SupervisedProcess {
   void shut_down();
   void signal(int number) { process_->signal(number); }
 
-  /// Seconds that the work has taken, as its time limit counts it: not while we were stopped, nor
-  /// what the process took to be ready for it; of one that was never ready just that.
+  /// Seconds that the work has taken: not while we were stopped, nor what the process took to be
+  /// ready for it; of one that was never ready just that.
   double seconds() const;
+  /// Of these, what its time limit does not count: what it says that it prepares.
+  double prepared() const;
 
   /// The line of its work is out, and the work not done.
   bool at_work() const { return limits_ && unsent_.empty(); }
@@ -149,7 +152,8 @@ class SupervisedProcess {
   std::string unsent_;
   /// With its work, while there is any.
   std::optional<TimeLimits> limits_;
-  Clock::time_point assigned_;
+  /// When its work began, and from when its time is limited: `before` earlier, both.
+  Clock::time_point assigned_, limited_from_;
   Clock::time_point received_ = Clock::now();
   bool has_heartbeat_ = false;
   bool has_worked_ = false;

@@ -24,6 +24,11 @@ constexpr std::chrono::seconds stopped_for{2};
 /// Who has used a processor for one part in so many of a time was not stopped.
 constexpr int least_work = 10;
 
+/// What workers have at the end: first to end by themselves once their input ends (less where a
+/// user waits, who asked to stop), then after SIGTERM, and after SIGKILL, slice by slice.
+constexpr milliseconds shutdown_grace{2000}, stopped_grace{1000}, terminated_grace{500},
+    killed_grace{5000}, killed_slice{100};
+
 Clock::duration if_long(Clock::duration time) {
   return time > stopped_for ? time : Clock::duration::zero();
 }
@@ -108,16 +113,16 @@ bool Supervisor::wait_until_all_gone(milliseconds timeout, int seen) {
 void Supervisor::end_all() noexcept try {
   const int first = stop_requested() ? 1 : 0;
   for (auto* process : processes_) process->shut_down();
-  if (wait_until_all_gone(milliseconds(stop_requested() ? 1000 : 2000), first)) return;
+  if (wait_until_all_gone(stop_requested() ? stopped_grace : shutdown_grace, first)) return;
   if (stop_.requests() <= first) {
     send_all(SIGTERM);
-    if (wait_until_all_gone(milliseconds(500), first)) return;
+    if (wait_until_all_gone(terminated_grace, first)) return;
   }
   send_all(SIGKILL);
   // Nothing survives this but a process stuck in its driver, for which nobody should wait.
-  const auto deadline = Clock::now() + milliseconds(5000);
+  const auto deadline = Clock::now() + killed_grace;
   while (Clock::now() < deadline)
-    if (wait_until_all_gone(milliseconds(100), stop_.requests())) return;
+    if (wait_until_all_gone(killed_slice, stop_.requests())) return;
 } catch (const std::exception&) {
   // A log that cannot be written no longer matters; that nothing is left running does.
   send_all(SIGKILL);

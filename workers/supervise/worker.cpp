@@ -21,6 +21,8 @@ namespace {
 
 /// Of one attempt: a trainer that never stops printing would fill the disk for all of them.
 constexpr std::size_t longest_log = std::size_t{256} << 20;
+/// Of what a trainer says that it prepares, which stands in the live line.
+constexpr std::size_t longest_preparing = 40;
 
 std::vector<std::string> launched(const std::vector<std::string>& command, const core::Slot& slot) {
   auto words = slot.launcher;
@@ -51,6 +53,7 @@ void Worker::start(Assignment assignment, core::Lease lease) {
   at_rung_ = false;
   decision_ = hyp::Decision::go_on;
   metrics_ = {};
+  preparing_.clear();
   const auto folder = std::filesystem::path(assignment_->order.dir);
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
@@ -87,7 +90,8 @@ std::optional<Progress> Worker::progress() const {
                   .epoch = epoch_,
                   .epochs = assignment_->order.epochs,
                   .metrics = metrics_,
-                  .start_epoch = assignment_->order.start_epoch};
+                  .start_epoch = assignment_->order.start_epoch,
+                  .preparing = preparing_};
 }
 
 bool Worker::receive(std::string_view line) try {
@@ -113,7 +117,10 @@ void Worker::on(const Alive& message) {
   const bool known = !message.trial || message.trial == previous_trial_ ||
                      (assignment_ && message.trial == assignment_->order.trial);
   if (!known) return fail_wrong_trial(*message.trial);
-  process_.on(message);
+  const bool has_begun = !assignment_ || message.trial != assignment_->order.trial ||
+                         epoch_ > assignment_->order.start_epoch;
+  preparing_ = has_begun ? "" : core::excerpt(message.preparing, longest_preparing);
+  process_.on(Alive{.trial = message.trial, .preparing = preparing_});
 }
 
 void Worker::on(const Epoch& message) {
@@ -124,6 +131,7 @@ void Worker::on(const Epoch& message) {
                          fmt::format("it reports epoch {}, epochs are counted from 1 to {}",
                                      message.epoch, assignment_->order.epochs));
   grown_ = true;
+  preparing_.clear();
   // The same one again is a sign of life; an earlier one is of a training that begins anew.
   const bool is_new = message.epoch > epoch_;
   const bool is_again = message.epoch == std::exchange(last_reported_, message.epoch);
@@ -160,6 +168,7 @@ void Worker::on(const Result& message) {
               .reported = epoch_,
               .device = slot_.name,
               .seconds = process_.seconds(),
+              .prepared = process_.prepared(),
               .identity = identity_});
 }
 
@@ -224,6 +233,7 @@ void Worker::failed(const Ending& ending) {
                  .excused = taken_away_ || (ending.maybe_between_work && !names_its_trial()),
                  .device = slot_.name,
                  .seconds = process_.seconds(),
+                 .prepared = process_.prepared(),
                  .epoch = reported,
                  .identity = identity_});
 }

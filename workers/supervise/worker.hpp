@@ -94,6 +94,8 @@ class Worker {
   core::DeviceIdentity identity_;  // the same
   bool grown_ = false;
   hyp::Metrics metrics_;
+  /// What it said last that it does before it trains.
+  std::string preparing_;
   std::ofstream log_;
   std::string log_path_;
   std::size_t logged_ = 0;

@@ -69,7 +69,8 @@ struct Trained {
   /// The furthest that it had reported before.
   int reported = 0;
   std::string device;
-  double seconds = 0;
+  /// In all, and of these for what it prepared (Alive::preparing).
+  double seconds = 0, prepared = 0;
   /// What the worker told of the device that it has.
   core::DeviceIdentity identity = {};
 };
@@ -89,7 +90,7 @@ struct NotTrained {
   /// one before.
   bool excused = false;
   std::string device;
-  double seconds = 0;
+  double seconds = 0, prepared = 0;
   /// The last epoch that was reported; 0: none, or none since it went on.
   int epoch = 0;
   core::DeviceIdentity identity = {};
@@ -107,6 +108,8 @@ struct Progress {
   hyp::Metrics metrics;
   /// Where it went on.
   int start_epoch = 0;
+  /// What is done before it is trained (Alive::preparing); "": it is.
+  std::string preparing = {};
 };
 
 /// The workers of a run, for one thread. They and all of their descendants die with the set. No

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "cli/evolve/search_space.hpp"
+#include "cli/options/command_line.hpp"
 #include "tests/refusal.hpp"
 #include "tests/temporary_folder.hpp"
 
@@ -21,6 +22,7 @@ EvolveOptions parse(const std::string& arguments) {
   EvolveOptions options;
   declare(app, options);
   app.parse(arguments);
+  check_values(app);
   complete(app, options);
   return options;
 }
@@ -129,7 +131,7 @@ TEST(EvolveOptions, AreNotEmpty) {
     EvolveOptions options;
     declare(app, options);
     app.parse(std::vector<std::string>{"", option});  // in reverse
-    return test::refusal([&] { complete(app, options); });
+    return test::refusal([&] { check_values(app); });
   };
   for (const std::string option : {"--trials", "--output", "--time-limit", "--fitness", "--name"})
     EXPECT_EQ(refused_empty(option),
@@ -146,7 +148,7 @@ TEST(EvolveOptions, AreNoValuesOfOthersNorOfAnotherBase) {
       declare(app, options);
       std::ranges::reverse(words);
       app.parse(std::move(words));
-      complete(app, options);
+      check_values(app);
     });
   };
   EXPECT_EQ(refused({"--name", "--dry-run"}),

@@ -41,7 +41,7 @@ TEST(IdleDevices, AreToldOnceHowTheyWouldTrainMore) {
   Watched run({"cuda:0", "cpu:0"});
   EXPECT_THAT(run.looks(9, 20, 1), IsEmpty());
   EXPECT_EQ(run.looks(1, 40, 1),
-            "cuda:0 was busy 22 % in ten looks while it trained: with 2 trials at a time it may "
+            "cuda:0 was busy 22 % in 10 looks while it trained: with 2 trials at a time it may "
             "train more; for that let its line in run/devices be cuda:0*2");
   EXPECT_THAT(run.looks(20, 20, 1), IsEmpty());
   run.state.apply(results::DevicesChanged{.slots = {"cuda:0", "cuda:0", "cpu:0"}});

@@ -176,6 +176,15 @@ TEST(RunStatus, TellsWhereARunStands) {
             "17/44 trials · highest 0.3312 · 2 min 25 s left · cpu:0 2/4");
 }
 
+TEST(RunStatus, SaysWhatIsPreparedBeforeATrialIsTrained) {
+  const RunStatus status{
+      .planned = 9,
+      .busy = {
+          {{.trial = 0, .device = "cpu:0", .epochs = 4, .preparing = "images 7/20"}, "cpu:0"}}};
+  EXPECT_EQ(status_text(status), "0/9 trials · cpu:0 trial 0 images 7/20");
+  EXPECT_EQ(brief_status_text(status, false), "0/9 trials · cpu:0 images 7/20");
+}
+
 TEST(RunStatus, HasRoomForTheWholeBeforeItHasRoomForTheSlots) {
   RunStatus status{.planned = 44,
                    .ended = 17,

@@ -14,8 +14,8 @@ TEST(Savings, AreTheEpochsThatPausedTrialsWouldHaveTaken) {
     const hyp::Trial trial = *state.next_trial();
     state.apply(engine::started(trial));
     if (i == 0) {
-      for (const int look : trial.looks)
-        state.apply(hyp::Rung{.trial = 0, .epoch = look, .fitness = 0.4});
+      for (const int rung : trial.rungs)
+        state.apply(hyp::Rung{.trial = 0, .epoch = rung, .fitness = 0.4});
       state.apply(engine::completed(0));
     } else {
       state.apply(hyp::Rung{.trial = 1, .epoch = trial.pause_epoch, .fitness = 0.4});

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "core/json.hpp"
+#include "tests/refusal.hpp"
 #include "tests/trainer/data/files.hpp"
 
 namespace evolve::cli {
@@ -109,6 +110,12 @@ TEST(ChangeFinder, FindsWeightsThatWereReplacedAndNoneThatAreAwayForAMoment) {
   data::write_file(options.data, "names: [a, b]\n");
   EXPECT_THAT(change(), Optional(StartsWith(options.data + ": its images or classes are not")));
   EXPECT_FALSE(change_finder(options, {{"folder", "/"}})) << "it has no checksum";
+}
+
+// As on a file server that fails.
+TEST(FilesTrainedOn, MustBeReadable) {
+  EXPECT_EQ(test::refusal([] { files_trained_on({.weights = "/proc/self/mem"}); }),
+            "/proc/self/mem: cannot be read; check its permissions and its disk");
 }
 
 // Between the checksums and the first look Ultralytics has been imported, for instance.

@@ -53,8 +53,7 @@ TEST(Conditioned, ExpectsTheSquareOfWhatTrainingsOfASetShare) {
 TEST(Conditioned, HasTheInverseOfItsFactor) {
   for (const Index n : {1, 31, 32, 33, 100}) {
     const MatrixXd any = MatrixXd::Random(n, n);
-    double noise = 1;
-    const auto factor = factorised(any.lazyProduct(any.transpose()), VectorXd::Ones(n), noise);
+    const auto factor = factorised(any.lazyProduct(any.transpose()), 1, VectorXd::Ones(n)).llt;
     const MatrixXd lower = factor.matrixL(), inverse = inverse_factor(factor);
     EXPECT_TRUE(MatrixXd(lower.lazyProduct(inverse)).isIdentity(1e-12)) << n;
     EXPECT_TRUE(inverse.isLowerTriangular(0)) << n;

@@ -5,9 +5,12 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "tests/refusal.hpp"
 #include "tests/trainer/data/files.hpp"
+#include "trainer/data/counts.hpp"
+#include "trainer/data/dataset.hpp"
 
 namespace evolve::data {
 namespace {
@@ -41,6 +44,12 @@ TEST_F(Check, CountsImagesAndLabels) {
       ElementsAre("train: 4 images, 3 labels", "train: 2 images without labels count as background",
                   "train: 1 labels occur twice and are left out",
                   "train: no label of class 1 (dog)"));
+}
+
+TEST_F(Check, CountsWhatIsLoaded) {
+  add("a", "0 0.1 0.1 0.5 0.1 0.5 0.5\n2 0.5 0.5 0.5 0.5\n");
+  add("b", nullptr);
+  EXPECT_EQ(counts_of(check(config, Split::train)), counts_of(load(config, Split::train, {})));
 }
 
 TEST_F(Check, SaysOnlyTheCountsWhenAllIsWell) {

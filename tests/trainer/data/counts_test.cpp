@@ -10,11 +10,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Of a split with labels of two classes.
-Json split(int images, int of_0, int of_1, std::uint32_t contents = 7) {
+Json split(int images, int of_0, int of_1, std::uint32_t checksum = 7) {
   return {{"images", images},
           {"labels", of_0 + of_1},
           {"per_class", {of_0, of_1}},
-          {"contents", contents}};
+          {"checksum", checksum}};
 }
 
 TEST(Counts, OfWhatWasCheckedAreThoseOfWhatIsLoaded) {
@@ -23,22 +23,36 @@ TEST(Counts, OfWhatWasCheckedAreThoseOfWhatIsLoaded) {
   dataset.images[0].labels.resize(2);
   dataset.images[2].labels.resize(1);
   dataset.images[2].labels[0].cls = 1;
-  std::uint32_t contents = 0;
-  for (const auto& image : dataset.images) contents += contents_of({0, 0}, image.labels);
-  EXPECT_EQ(counts_of(dataset), split(3, 2, 1, contents));
+  std::uint32_t checksum = 0;
+  for (const auto& image : dataset.images) checksum += image_checksum("", {0, 0}, image.labels, {});
+  EXPECT_EQ(counts_of(dataset), split(3, 2, 1, checksum));
   EXPECT_EQ(
-      counts_of(DatasetStats{.images = 3, .labels = 3, .per_class = {2, 1}, .contents = contents}),
-      split(3, 2, 1, contents));
+      counts_of(DatasetStats{.images = 3, .labels = 3, .per_class = {2, 1}, .checksum = checksum}),
+      split(3, 2, 1, checksum));
 }
 
-TEST(Counts, TellABoxThatWasMovedAndAnImageOfAnotherSize) {
+TEST(Counts, TellABoxThatWasMovedAnotherOutlineInItAndAnImageOfAnotherSize) {
   const std::vector<Label> labels = {{.cls = 1, .x = .5F, .y = .5F, .w = .25F, .h = .25F}};
+  const std::vector<Segment> outline = {{{.4F, .4F}, {.6F, .4F}, {.6F, .6F}}};
   auto moved = labels;
   moved[0].x = .4F;
-  EXPECT_EQ(contents_of({20, 10}, labels), contents_of({20, 10}, labels));
-  EXPECT_NE(contents_of({20, 10}, labels), contents_of({20, 10}, moved));
-  EXPECT_NE(contents_of({20, 10}, labels), contents_of({10, 20}, labels));
-  EXPECT_NE(contents_of({20, 10}, {}), contents_of({10, 20}, {}));
+  auto other = outline;
+  other[0].emplace_back(.5F, .5F);
+  const auto before = image_checksum("a.png", {20, 10}, labels, outline);
+  EXPECT_EQ(image_checksum("/elsewhere/a.png", {20, 10}, labels, outline), before);
+  EXPECT_NE(image_checksum("a.png", {20, 10}, moved, outline), before);
+  EXPECT_NE(image_checksum("a.png", {20, 10}, labels, other), before);
+  EXPECT_NE(image_checksum("a.png", {10, 20}, labels, outline), before);
+  EXPECT_NE(image_checksum("a.png", {20, 10}, {}, {}), image_checksum("a.png", {10, 20}, {}, {}));
+}
+
+TEST(Counts, TellLabelsThatTwoImagesHaveExchanged) {
+  const std::vector<Label> one = {{.cls = 1, .x = .5F, .y = .5F, .w = .25F, .h = .25F}};
+  const auto both = [](const auto& of_a, const auto& of_b) {
+    return image_checksum("a.png", {9, 9}, of_a, {}) + image_checksum("b.png", {9, 9}, of_b, {});
+  };
+  const std::vector<Label> none;
+  EXPECT_NE(both(one, none), both(none, one));
 }
 
 TEST(Counts, ThatDifferSayHow) {
@@ -55,7 +69,7 @@ TEST(Counts, ThatDifferSayHow) {
             "8 val images with 23 labels, the run began with 8 with 24");
   EXPECT_EQ(different("val", split(8, 14, 10)), "14 val labels of class 0, the run began with 12");
   EXPECT_EQ(different("val", split(8, 12, 12, 8)),
-            "val labels or sizes of images other than those that the run began with");
+            "val labels, or names or sizes of images, other than those that the run began with");
   Json more = before["train"];
   more["per_class"].push_back(0);
   EXPECT_EQ(different("train", more), "3 classes, the run began with 2");
@@ -66,6 +80,10 @@ TEST(Counts, ThatAnEarlierVersionDidNotHaveAreNotCompared) {
   EXPECT_FALSE(difference(Json(), now, "the run began with"));
   EXPECT_FALSE(
       difference({{"train", {{"images", 24}, {"labels", 72}}}}, now, "the run began with"));
+  Json without_names = now["train"];
+  without_names.erase("checksum");
+  without_names["contents"] = 8;
+  EXPECT_FALSE(difference({{"train", without_names}}, now, "the run began with"));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <memory>
 #include <opencv2/core.hpp>
 #include <optional>
+#include <system_error>
 #include <thread>
 
 #include "tests/refusal.hpp"
@@ -171,7 +173,7 @@ TEST_F(ImageCacheTest, WhoseMakerWasKilledIsMadeByTheNextProcess) {
   std::filesystem::remove(file);
   const pid_t maker = fork();
   if (maker == 0) {
-    const MakerLock lock(file, [] {});
+    const MakerLock lock(file, [](int, int) {});
     NewFile half(file, whole.size());
     half.write(0, whole.substr(0, whole.size() / 2));
     raise(SIGKILL);
@@ -186,6 +188,43 @@ TEST_F(ImageCacheTest, WhoseMakerWasKilledIsMadeByTheNextProcess) {
   EXPECT_THAT(files_in_cache(".part"), ElementsAre());
 }
 
+TEST_F(ImageCacheTest, ThatIsMadeRemovesWhatKilledMakersOfOthersLeftAndNothingElse) {
+  loaded(options());
+  const std::string left = folder / "cache/images-1.0123abcd.part";
+  const std::string making = folder / "cache/images-2.0123abcd.part";
+  for (const auto& part : {left, making}) write_file(part, "half");
+  MakerLock(folder / "cache/images-1", [](int, int) {});  // as it was before the maker was killed
+  const MakerLock lock(folder / "cache/images-2", [](int, int) {});
+  auto larger = options();
+  larger.imgsz = 48;
+  loaded(larger);
+  EXPECT_THAT(files_in_cache(".part"), ElementsAre(making));
+}
+
+TEST_F(ImageCacheTest, IsMadeThoughItsLockIsAnotherUsers) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  std::filesystem::create_directory(folder / "shared");
+  for (const auto& shared : {folder.path().string(), std::string(folder / "shared")})
+    ASSERT_EQ(::chmod(shared.c_str(), 0777), 0);
+  const auto file = folder / "shared/images-1";
+  const auto mask = ::umask(022);
+  MakerLock(file, [](int, int) {});
+  ::umask(mask);
+  const pid_t other = fork();
+  if (other == 0) {
+    if (::setuid(65534) != 0) _exit(2);
+    try {
+      const MakerLock lock(file, [](int, int) {});
+    } catch (const std::system_error&) {
+      _exit(1);
+    }
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(other, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
 TEST_F(ImageCacheTest, IsWaitedForWhileAnotherProcessMakesIt) {
   loaded(options());
   const std::string file = cache(), whole = read_file(file);
@@ -196,7 +235,7 @@ TEST_F(ImageCacheTest, IsWaitedForWhileAnotherProcessMakesIt) {
   char byte = 0;
   const pid_t maker = fork();
   if (maker == 0) {
-    const MakerLock lock(file, [] {});
+    const MakerLock lock(file, [](int, int) {});
     if (write(locked[1], "l", 1) != 1 || read(go_on[0], &byte, 1) != 1) _exit(1);
     NewFile made(file, whole.size());
     made.write(0, whole);
@@ -206,7 +245,7 @@ TEST_F(ImageCacheTest, IsWaitedForWhileAnotherProcessMakesIt) {
   ASSERT_EQ(read(locked[0], &byte, 1), 1);
   auto waiting = options();
   int beats = 0;
-  waiting.beat = [&] {
+  waiting.beat = [&](int, int) {
     if (++beats == 5) {
       EXPECT_EQ(write(go_on[1], "g", 1), 1);
     }
@@ -219,10 +258,10 @@ TEST_F(ImageCacheTest, IsWaitedForWhileAnotherProcessMakesIt) {
 
 TEST_F(ImageCacheTest, IsInFoldersForItsUserAlone) {
   const std::string made = folder / "root/evolve";
-  MakerLock(made + "/images", [] {});
+  MakerLock(made + "/images", [](int, int) {});
   std::filesystem::create_directory(folder / "shared");
   const auto rights = std::filesystem::status(folder / "shared").permissions();
-  MakerLock(folder / "shared/images", [] {});
+  MakerLock(folder / "shared/images", [](int, int) {});
   for (const auto& one : {std::string(folder / "root"), made})
     EXPECT_EQ(std::filesystem::status(one).permissions(), std::filesystem::perms::owner_all) << one;
   EXPECT_EQ(std::filesystem::status(folder / "shared").permissions(), rights);
@@ -231,16 +270,16 @@ TEST_F(ImageCacheTest, IsInFoldersForItsUserAlone) {
 TEST_F(ImageCacheTest, IsMadeByOneThoughItsFolderIsRemovedWhileOthersWait) {
   loaded(options());
   const auto file = cache();
-  auto first = std::make_unique<MakerLock>(file, [] {});
+  auto first = std::make_unique<MakerLock>(file, [](int, int) {});
   std::atomic<int> beats = 0;
   std::atomic<bool> second_has_it = false;
   std::thread waiting([&] {
-    const MakerLock second(file, [&] { ++beats; });
+    const MakerLock second(file, [&](int, int) { ++beats; });
     second_has_it = true;
   });
   while (beats == 0) std::this_thread::yield();
   std::filesystem::remove_all(folder / "cache");
-  auto third = std::make_unique<MakerLock>(file, [] {});  // of the new folder
+  auto third = std::make_unique<MakerLock>(file, [](int, int) {});  // of the new folder
   first.reset();
   for (const int before = beats; !second_has_it && beats < before + 5;) std::this_thread::yield();
   EXPECT_FALSE(second_has_it);
@@ -257,10 +296,10 @@ TEST_F(ImageCacheTest, OfAnotherIsNotTouchedByWhoseOwnWasRemovedWithItsFolderInT
   std::optional<NewFile> others;
   auto interrupted = options();
   interrupted.threads = 1;
-  interrupted.beat = [&] {
+  interrupted.beat = [&](int, int) {
     if (others || files_in_cache(".part").empty()) return;
     std::filesystem::remove_all(folder / "cache");
-    lock.emplace(file, [] {});
+    lock.emplace(file, [](int, int) {});
     others.emplace(file, whole.size());
     others->write(0, whole.substr(0, whole.size() / 2));
   };

@@ -36,11 +36,11 @@ struct ScanTest : testing::Test {
 
   std::vector<ScannedImage> scanned(bool single_cls = false) {
     looked_at = 0;
-    return scan(
-        config, Split::train,
-        {.single_cls = single_cls, .cache_folder = folder / "cache", .threads = 1, .beat = [this] {
-           ++looked_at;
-         }});
+    return scan(config, Split::train,
+                {.single_cls = single_cls,
+                 .cache_folder = folder / "cache",
+                 .threads = 1,
+                 .beat = [this](int, int) { ++looked_at; }});
   }
 };
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -18,7 +19,7 @@ using std::chrono::milliseconds, std::chrono::seconds;
 
 TEST(Heartbeat, BeatsOncePerIntervalAtMost) {
   int sent = 0;
-  Heartbeat heartbeat([&] { ++sent; }, seconds(200));
+  Heartbeat heartbeat([&](const auto&) { ++sent; }, seconds(200));
   const auto begun = Heartbeat::Clock::now();
   const auto sent_after = [&](int later) {
     heartbeat(begun + seconds(later));
@@ -30,10 +31,19 @@ TEST(Heartbeat, BeatsOncePerIntervalAtMost) {
   EXPECT_EQ(sent_after(401), 2);
 }
 
+TEST(Heartbeat, TellsHowManyImagesArePrepared) {
+  std::vector<std::string> sent;
+  Heartbeat heartbeat([&](const auto& preparing) { sent.push_back(preparing); }, milliseconds(0));
+  heartbeat.prepared(0, 0);
+  heartbeat.prepared(7, 20);
+  heartbeat();
+  EXPECT_EQ(sent, (std::vector<std::string>{"images", "images 7/20", ""}));
+}
+
 TEST(Heartbeat, NeverSendsFromTwoThreadsAtOnce) {
   std::atomic<int> inside = 0, most = 0;
   Heartbeat heartbeat(
-      [&] {
+      [&](const auto&) {
         most = std::max<int>(most, ++inside);
         std::this_thread::yield();
         --inside;
@@ -56,8 +66,14 @@ std::vector<std::string> lines_of_a_trial(int epochs) {
   const auto write = [&](const workers::FromWorker& message) {
     lines.push_back(workers::line_of(message));
   };
-  Heartbeat heartbeat([&] { write(workers::Alive{17}); }, milliseconds(0));
-  Trainer trainer("cpu", 1, [&] { heartbeat(); });
+  Heartbeat heartbeat(
+      [&](const auto& preparing) {
+        write(workers::Alive{17, preparing});
+      },
+      milliseconds(0));
+  Trainer trainer(
+      "cpu", 1, [&] { heartbeat(); }, {}, nullptr,
+      [&](int done, int all) { heartbeat.prepared(done, all); });
   TrainOptions options{.data = "shapes", .cfg = "yolov5p.yaml", .epochs = epochs, .imgsz = 64};
   trainer.train(options, hyp::start_of(hyp::default_space()), 1,
                 [&](int epoch, const hyp::Metrics& metrics) {
@@ -68,14 +84,18 @@ std::vector<std::string> lines_of_a_trial(int epochs) {
 
 TEST(Heartbeat, OfATrialComesBeforeBetweenAndAfterItsBatches) {
   const auto lines = lines_of_a_trial(2);
+  const std::string alive = R"({"type":"alive","trial":17)";
   std::vector<int> beats{0};  // before each epoch's report
+  int preparing = 0;
   for (const auto& line : lines) {
-    if (line == "{\"type\":\"alive\",\"trial\":17}\n") {
-      ++beats.back();
-    } else {
+    if (!line.starts_with(alive)) {
       beats.push_back(0);
+      continue;
     }
+    ++beats.back();
+    preparing += line == alive + R"(,"preparing":"images"})" + "\n";
   }
+  EXPECT_EQ(preparing, 300) << "each image drawn";
   ASSERT_EQ(beats.size(), 3U);
   constexpr int batches = 13;  // of the 200 images of the embedded data set
   EXPECT_GE(beats[0], 300 + batches) << "each image decoded, the anchors, each batch trained";

@@ -44,6 +44,8 @@ TEST(Messages, OfAWorkerAreWrittenInOneLineEach) {
             "\n");
   EXPECT_EQ(line_of(FromWorker(Alive{17})), "{\"type\":\"alive\",\"trial\":17}\n");
   EXPECT_EQ(line_of(FromWorker(Alive{})), "{\"type\":\"alive\"}\n");
+  EXPECT_EQ(line_of(FromWorker(Alive{17, "images 7/20"})),
+            "{\"type\":\"alive\",\"trial\":17,\"preparing\":\"images 7/20\"}\n");
 }
 
 TEST(Messages, OfTheEngineAreWrittenInOneLineEach) {
@@ -72,7 +74,7 @@ TEST(Messages, OfAWorkerComeBackAsTheyWere) {
         FromWorker(Epoch{17, 3, metrics}), FromWorker(Result{17, metrics}),
         FromWorker(Result{17, metrics, true}), FromWorker(Result{17, metrics, false, true}),
         FromWorker(Failure{17, hyp::FailureKind::device_lost, "gone"}), FromWorker(Alive{17}),
-        FromWorker(Alive{})})
+        FromWorker(Alive{}), FromWorker(Alive{17, "images"})})
     EXPECT_EQ(parse_from_worker(line_of(message)), message);
 }
 

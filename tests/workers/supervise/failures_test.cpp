@@ -193,6 +193,17 @@ TEST_F(Workers, FailWhenTheTrialTakesTooLongThoughTheySpeak) {
   EXPECT_TRUE(is_gone(pid(0)));
 }
 
+// The first of all trials decodes the images for all of them.
+TEST_F(Workers, MayPrepareForLongerThanATrialMayTake) {
+  auto impatient = settings();
+  impatient.trial_timeout = seconds(2);
+  WorkerSet workers(impatient, stop);
+  const auto end = trained(workers, 0, "prepares");  // 3 s, which it says 6 times
+  EXPECT_GE(end.seconds, 3);
+  EXPECT_GE(end.prepared, 2.5);
+  EXPECT_LT(end.prepared, end.seconds);
+}
+
 TEST_F(Workers, FailWhenTheTrialsTakeTooLongThoughTheyNeverPauseForBreath) {
   auto impatient = settings();
   impatient.trial_timeout = seconds(3);  // they have as long to start, all at once
