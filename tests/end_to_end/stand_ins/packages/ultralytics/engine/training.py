@@ -1,6 +1,7 @@
 """Stands in for what Ultralytics trains with: a model of one weight, whose course depends on all that a paused training has
 to keep. Where anything of it is lost, the weight ends elsewhere."""
 import copy
+import os
 
 
 class Weight:
@@ -49,13 +50,18 @@ class Average:
 class Optimizer:
     momentum = 0.0
 
+    def __init__(self):
+        self.chosen = os.getpid()  # Ultralytics chooses by the device, which may be another where a trial goes on
+        self.param_groups = [{"fused": self.chosen}]
+
     def state_dict(self):
-        return {"momentum": self.momentum}
+        return {"momentum": self.momentum, "param_groups": self.param_groups}
 
     def load_state_dict(self, state):
-        self.momentum = state["momentum"]
+        self.momentum, self.param_groups = state["momentum"], state["param_groups"]
 
     def step(self, weight, rate):
+        assert self.param_groups == [{"fused": self.chosen}], self.param_groups
         self.momentum = 0.5 * self.momentum + weight.grad
         weight.value -= rate * self.momentum
 
