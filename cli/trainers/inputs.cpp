@@ -302,15 +302,15 @@ std::function<std::optional<std::string>()> change_finder(const trainer::TrainOp
     const bool settled = std::exchange(seen.last, now) == now;
     const bool all = std::ranges::none_of(now, [](const auto& stamp) { return stamp.bytes < 0; });
     if (!settled || !all || now == seen.known) return seen.change;
-    nlohmann::ordered_json files;
+    nlohmann::ordered_json found;
     try {
-      files = files_trained_on(options);
+      found = files_trained_on(options);
     } catch (const Error&) {
       return seen.change;  // what cannot be read says nothing, like half of a file
     }
     seen.change.reset();
     try {
-      check_same_files(inputs, files, options);
+      check_same_files(inputs, found, options);
     } catch (const Error& error) {
       seen.change = error.what();
     }
