@@ -95,10 +95,10 @@ TEST(Heartbeat, OfATrialComesBeforeBetweenAndAfterItsBatches) {
     ++beats.back();
     preparing += line == alive + R"(,"preparing":"images"})" + "\n";
   }
-  EXPECT_EQ(preparing, 300) << "each image drawn";
+  EXPECT_EQ(preparing, 340) << "each image drawn";
   ASSERT_EQ(beats.size(), 3U);
   constexpr int batches = 13;  // of the 200 images of the embedded data set
-  EXPECT_GE(beats[0], 300 + batches) << "each image decoded, the anchors, each batch trained";
+  EXPECT_GE(beats[0], 340 + batches) << "each image decoded, the anchors, each batch trained";
   EXPECT_GE(beats[1], batches + 4) << "each batch trained and validated";
 }
 
