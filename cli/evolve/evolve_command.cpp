@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "cli/commands.hpp"
 #include "cli/evolve/conclusion.hpp"
@@ -147,8 +149,8 @@ int dry_run(const RunState& state, const engine::Bounds& given, Plan plan,
 }
 
 /// What a journal holds, and the journal to go on with; a dry run gets none.
-std::pair<std::optional<results::Journal>, results::JournalContents> opened(
-    const std::filesystem::path& path, bool dry_run) {
+std::pair<std::optional<results::Journal>, results::JournalContents> opened(const fs::path& path,
+                                                                            bool dry_run) {
   if (dry_run) return {std::nullopt, results::read_journal(path)};
   return results::Journal::resume(path);
 }

@@ -41,9 +41,7 @@ core::FileDescriptor lock_file(const std::string& file) try {
   return opened(file, O_RDWR | O_CREAT);
 } catch (const std::system_error& error) {
   if (error.code() != std::errc::permission_denied) throw;
-  core::FileDescriptor others(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!others.is_open()) throw;
-  return others;
+  return opened(file, O_RDONLY);
 }
 
 /// Makes a folder, and those above it, for this user alone: images may be nobody else's business.
