@@ -284,8 +284,8 @@ std::vector<int> run_shuffled(std::size_t slots, Rng luck) {
 TEST(EarlyStopping, WithALagStopsTheSameTrialsWhateverTheSlotsAndTheOrder) {
   const auto expected = run_shuffled(1, Rng(0));
   EXPECT_GT(std::count(expected.begin(), expected.end(), 2), 5);
-  for (const std::size_t slots : {1, 2, 4}) {
-    for (std::uint64_t luck = 0; luck < 10; ++luck) {
+  for (const std::size_t slots : {2, 4}) {
+    for (std::uint64_t luck = 0; luck < 5; ++luck) {
       EXPECT_EQ(run_shuffled(slots, Rng(luck)), expected) << slots << " slots";
     }
   }
