@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -41,6 +42,9 @@ std::filesystem::path exported(const std::filesystem::path& weights);
 Command devices_command(CLI::App& app);
 /// `evolve dataset shapes DIR`
 Command dataset_command(CLI::App& app);
+
+/// All of these but `evolve` itself, as subcommands of `app`.
+std::vector<Command> subcommands(CLI::App& app);
 
 /// For a command whose result is what it prints: the exit code, now that all has been printed.
 /// Throws `Error` when it could not be. Other commands write files, and nobody has to read what

@@ -92,9 +92,7 @@ int run(int argc, char** argv) {
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 
   const auto evolve = evolve_command(app);
-  const Command commands[] = {train_command(app),   val_command(app),    plot_command(app),
-                              explain_command(app), report_command(app), export_command(app),
-                              devices_command(app), dataset_command(app)};
+  const auto commands = subcommands(app);
   app.footer(
       "Examples:\n"
       "  evolve --data my.yaml --weights yolov5n.pt --epochs 10 --trials 100\n"
@@ -115,7 +113,7 @@ int run(int argc, char** argv) {
   refuse_a_folder_of_another_encoding();
   const auto chosen =
       std::ranges::find_if(commands, [](const auto& one) { return bool(*one.app); });
-  const auto& command = chosen == std::end(commands) ? evolve : *chosen;
+  const auto& command = chosen == commands.end() ? evolve : *chosen;
   check_values(*command.app);
   return command.run();
 }

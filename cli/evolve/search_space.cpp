@@ -90,7 +90,7 @@ hyp::Space started_at_defaults(const hyp::Space& space, const hyp::HypFile& defa
   return hyp::started_at(space, taken);
 }
 
-/// Where Ultralytics itself has a gene, if it may be there.
+/// Where the installed package itself has a gene, if it may be there.
 std::optional<double> default_of(const hyp::Gene& gene, const core::Yaml& settings) {
   const auto* node = core::yaml_value(settings, gene.name);
   if (!node || node->kind != core::Yaml::Kind::scalar) return {};
@@ -109,7 +109,7 @@ std::optional<double> default_of(const hyp::Gene& gene, const core::Yaml& settin
 /// The space before --hyp, of which these are the names: the user's, or the trainer's own.
 hyp::Space table_of(const EvolveOptions& options, const hyp::Hyperparameters& named) {
   const auto* trainer = python_trainer(options.trainer);
-  if (!trainer || !is_ultralytics(*trainer))
+  if (!trainer || is_yolov5(*trainer))
     return options.space.empty() ? hyp::default_space() : hyp::read_space_file(options.space);
   const auto path =
       options.space.empty() ? file_of(*trainer, options.train, "space") : options.space;
@@ -117,7 +117,7 @@ hyp::Space table_of(const EvolveOptions& options, const hyp::Hyperparameters& na
   // What evolve brings has names that older versions lack: those are left out. Elsewhere another
   // version may be installed than here.
   const auto settings =
-      options.launcher == "local" ? ultralytics_settings(options.python) : core::Yaml();
+      options.launcher == "local" ? installed_settings(*trainer, options.python) : core::Yaml();
   const std::set<std::string> known(settings.keys.begin(), settings.keys.end());
   if (options.space.empty() && !known.empty())
     std::erase_if(space.genes, [&](const hyp::Gene& gene) { return !known.contains(gene.name); });
@@ -142,7 +142,7 @@ void leave_out_named(std::vector<hyp::Gene>& genes, const EvolveOptions& options
     std::erase_if(genes, [&](const auto& gene) { return named.find(gene.name) != nullptr; });
   }
   const auto* trainer = python_trainer(options.trainer);
-  if (!trainer || !is_ultralytics(*trainer)) {
+  if (!trainer || is_yolov5(*trainer)) {
     std::erase_if(genes, [](const auto& gene) {
       const auto* standard = hyp::default_space().find(gene.name);
       return standard && standard->start == gene.start;
@@ -156,7 +156,7 @@ void leave_out_named(std::vector<hyp::Gene>& genes, const EvolveOptions& options
     return number && *number == gene.start;
   });
   if (genes.empty() || options.launcher != "local") return;
-  const auto settings = ultralytics_settings(options.python);  // starts a Python
+  const auto settings = installed_settings(*trainer, options.python);  // starts a Python
   std::erase_if(genes, [&](const auto& gene) { return default_of(gene, settings) == gene.start; });
 }
 

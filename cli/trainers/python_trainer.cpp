@@ -17,6 +17,7 @@
 #include "core/split.hpp"
 #include "core/text_file.hpp"
 #include "core/yaml.hpp"
+#include "devices/environment.hpp"
 #include "workers/protocol/text.hpp"
 
 namespace evolve::cli {
@@ -95,8 +96,8 @@ std::string description(const PythonTrainer& trainer, const trainer::TrainOption
                      start, trainer.name);
 }
 
-core::Yaml ultralytics_settings(const Python& python) {
-  const auto package = package_file(python, "ultralytics", "--trainer ultralytics");
+core::Yaml installed_settings(const PythonTrainer& trainer, const Python& python) {
+  const auto package = package_file(python, trainer.name, "--trainer " + trainer.name);
   const auto table = package.parent_path() / "cfg/default.yaml";
   if (package.empty() || !fs::exists(table)) return {};
   return core::parse_yaml(core::read_text_file(table), table.string());
@@ -119,7 +120,9 @@ LookedOver look_over(
   for (const auto& gene : space.genes) values[gene.name] = possible_values(gene);
   const nlohmann::ordered_json asked = {
       {"options", options}, {"space", values}, {"begins", begins}};
+  // Nobody has said on which device; it can be done without one.
   const auto looked = core::run({.words = command_of(trainer, python, {"--check", asked.dump()}),
+                                 .set = devices::environment_of("cpu", "cpu", {}, 1),
                                  .errors = core::same_as_output});
   std::string place = "--trainer " + trainer.name;
   auto words = workers::last_line(looked.output);

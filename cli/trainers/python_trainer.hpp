@@ -55,9 +55,9 @@ std::string file_of(const PythonTrainer& trainer, const trainer::TrainOptions& o
 /// where `imgsz` is 0.
 std::string description(const PythonTrainer& trainer, const trainer::TrainOptions& options);
 
-/// The installed Ultralytics' own table of all its settings and their defaults. Empty where that is
-/// not found.
-core::Yaml ultralytics_settings(const Python& python);
+/// The installed package's own table of all its settings and their defaults, where it has one as
+/// Ultralytics has. Empty where that is not found.
+core::Yaml installed_settings(const PythonTrainer& trainer, const Python& python);
 
 /// What is wrong with an optimizer for Ultralytics: with `auto` the genes lr0 and momentum would do
 /// nothing. Nothing: it may be used.

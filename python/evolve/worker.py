@@ -203,7 +203,7 @@ def check_device(torch, slot):
     if kind in ("cuda", "xpu", "mps") and not (backend and backend.is_available()):
         sys.exit(f"{slot}: PyTorch {torch.__version__} of {sys.executable} finds no {kind.upper()} device; install a "
                  "PyTorch that was built for it, or name another Python in EVOLVE_PYTHON")
-    if kind in ("cuda", "xpu") and backend.device_count() > 1:
+    if kind not in ("cpu", "mps") and hasattr(backend, "device_count") and backend.device_count() > 1:
         sys.exit(f"{slot}: PyTorch sees {backend.device_count()} {kind.upper()} devices, a slot has one; check what hides "
                  "the others (evolve devices --json: mask)")
     if kind == "xpu" and hasattr(backend, "set_per_process_memory_fraction"):
@@ -339,8 +339,6 @@ def main(load, check, can_pause=False):
     a hyperparameter as {"hyperparameter": "…", "is_start": …, "message": "…"}."""
     if sys.argv[1:2] != ["--check"]:
         return serve(load, can_pause)
-    # Nobody has said on which device; it can be done without one.
-    os.environ.update(CUDA_VISIBLE_DEVICES="-1", HIP_VISIBLE_DEVICES="-1")
     asked = json.loads(sys.argv[2])
     del sys.argv[1:3]
     try:

@@ -41,6 +41,8 @@ TEST(DeviceKind, HasOneRow) {
 TEST(DeviceKind, WithADriverIsNvidiasBeforeIntels) {
   EXPECT_THAT(kinds_with_driver(),
               ElementsAre(Field(&DeviceKind::name, "cuda"), Field(&DeviceKind::name, "xpu")));
+  // Slots of other kinds would see its devices.
+  for (const auto& kind : kinds_with_driver()) EXPECT_NE(kind.hidden_by.first, "") << kind.name;
 }
 
 }  // namespace

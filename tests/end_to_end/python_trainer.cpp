@@ -145,6 +145,26 @@ void expect_no_other_device(const std::string& trainer, const std::string& model
   }
 }
 
+void expect_no_gpu_at_the_start(const std::string& trainer, const std::string& model) {
+  Folder folder;
+  const auto python = folder / "python";
+  write_file(
+      python,
+      "#!/bin/sh\ncase \"$*\" in *--check*) env > seen ;; esac\nexec /usr/bin/python3 \"$@\"\n");
+  std::filesystem::permissions(python, std::filesystem::perms::owner_all);
+  write_data(folder);
+  const auto ended =
+      Process(command_of(trainer, trials(model, 1),
+                         {"EVOLVE_PYTHON=" + python.string(), "CUDA_VISIBLE_DEVICES=0",
+                          "HIP_VISIBLE_DEVICES=0", "ONEAPI_DEVICE_SELECTOR=level_zero:0"}),
+              folder.path())
+          .wait();
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(lines_of(read_file(folder / "seen")),
+              testing::IsSupersetOf({"CUDA_VISIBLE_DEVICES=-1", "HIP_VISIBLE_DEVICES=-1",
+                                     "ONEAPI_DEVICE_SELECTOR=*:cpu"}));
+}
+
 void expect_a_training_without_weights(const std::string& trainer) {
   for (const std::string model : {"full.yaml", "full_late.yaml"}) {
     Folder folder;

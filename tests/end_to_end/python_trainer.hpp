@@ -55,6 +55,9 @@ void expect_a_stop_at_a_rung(const std::string& trainer, const std::string& mode
 /// and that it trains on it as "cuda" with a PyTorch that can.
 void expect_no_other_device(const std::string& trainer, const std::string& model);
 
+/// Expects that the look at what the run needs, for which nobody has named a device, sees no GPU.
+void expect_no_gpu_at_the_start(const std::string& trainer, const std::string& model);
+
 /// Expects that a training completes whose weights cannot be written, and that its log says so.
 void expect_a_training_without_weights(const std::string& trainer);
 

@@ -427,6 +427,10 @@ TEST(Ultralytics, TrainsOnNoOtherDeviceThanAskedFor) {
   expect_no_other_device("ultralytics", "yolo11n.yaml");
 }
 
+TEST(Ultralytics, LooksAtWhatARunNeedsWithoutAGpu) {
+  expect_no_gpu_at_the_start("ultralytics", "yolo11n.yaml");
+}
+
 TEST(Ultralytics, FailsWhereItWouldTrainOnAnotherDevice) {
   Folder folder;
   write_data(folder);

@@ -293,6 +293,10 @@ TEST(Yolov5, TrainsOnNoOtherDeviceThanAskedFor) {
   expect_no_other_device("yolov5", "yolov5n.yaml");
 }
 
+TEST(Yolov5, LooksAtWhatARunNeedsWithoutAGpu) {
+  expect_no_gpu_at_the_start("yolov5", "yolov5n.yaml");
+}
+
 // Four steps of 1.5 s before the first batch.
 TEST(Yolov5, IsAliveWhileItLooksOverItsData) {
   Folder folder;

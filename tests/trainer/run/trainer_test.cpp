@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <thread>
 
 #include "hyp/space.hpp"
@@ -236,11 +237,15 @@ TEST(Trainer, LearnsFromEveryHyperparameter) {
                                                             {"fliplr", 0},
                                                             {"mosaic", 0},
                                                             {"mixup", 1}};
+  std::set<std::string> all = {"lrf", "copy_paste", "iou_t"};
   for (const auto& [name, value] : changes) {
+    all.insert(name);
     EXPECT_NE(trainer.train(options, with(name, value), 1, {}).metrics, usual) << name;
   }
   // YOLOv5 v6 reads it nowhere.
   EXPECT_EQ(trainer.train(options, with("iou_t", 0.5), 1, {}).metrics, usual);
+  for (const auto& gene : hyp::default_space().genes)
+    EXPECT_TRUE(all.contains(gene.name)) << gene.name;
 }
 
 TEST(Trainer, FollowsTheFinalLearningRateFromTheSecondEpochOn) {
