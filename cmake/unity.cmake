@@ -11,6 +11,8 @@ if(EVOLVE_UNITY STREQUAL all)
   add_library(evolve_precompiled OBJECT ${CMAKE_CURRENT_LIST_DIR}/precompiled.cpp)
   target_compile_definitions(evolve_precompiled PRIVATE FMT_SHARED BOOST_ALL_NO_LIB GTEST_HAS_PTHREAD=1)
   target_link_libraries(evolve_precompiled PRIVATE Eigen3::Eigen)
+  # Only then ccache has it again for other copies of the sources.
+  target_compile_options(evolve_precompiled PRIVATE "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
   target_precompile_headers(evolve_precompiled PRIVATE ${CMAKE_CURRENT_LIST_DIR}/precompiled.hpp)
 endif()
 

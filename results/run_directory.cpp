@@ -81,11 +81,11 @@ bool has_own_options(const RunDirectory& run) {
   return fs::exists(run.options(), ignored) && !is_yolov5s(run.options());
 }
 
-RunDirectory create_run(const fs::path& project, const std::string& given, bool exist_ok) {
-  if (boost::trim_right_copy_if(given, boost::is_any_of("/")).empty())
+RunDirectory create_run(const fs::path& project, const std::string& name, bool exist_ok) {
+  if (boost::trim_right_copy_if(name, boost::is_any_of("/")).empty())
     throw bad_argument("--name is empty", "write a name, such as exp");
   // --name . is the project's own folder: it is that one's name that is counted up.
-  auto path = core::without_dots(project / given);
+  auto path = core::without_dots(project / name);
   if (path == "." || path.filename() == "..") path = core::without_dots(fs::absolute(path));
   const auto wanted = boost::trim_right_copy_if(path.string(), boost::is_any_of("/"));
   if (exist_ok) return create_run_at(wanted);
@@ -137,12 +137,13 @@ RunDirectory newest_run(const fs::path& project) {
   throw bad_input({project.string()}, "there is no run in this folder to go on with", name_a_run);
 }
 
-RunDirectory open_training(const fs::path& named) {
-  RunDirectory run{named};
-  if (named.extension() == ".pt") run.root = fs::absolute(named).parent_path().parent_path();
+RunDirectory open_training(const fs::path& folder_or_weights) {
+  RunDirectory run{folder_or_weights};
+  if (folder_or_weights.extension() == ".pt")
+    run.root = fs::absolute(folder_or_weights).parent_path().parent_path();
   if (!holds_training(run)) {
-    throw bad_input({named.string()}, "there is no training in this folder (no hyp.yaml)",
-                    name_a_training);
+    throw bad_input({folder_or_weights.string()},
+                    "there is no training in this folder (no hyp.yaml)", name_a_training);
   }
   if (is_yolov5s(run.options()))
     throw bad_input({run.options().string()}, "this is a training by YOLOv5",

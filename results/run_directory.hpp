@@ -50,8 +50,9 @@ struct RunDirectory {
 RunDirectory create_run(const std::filesystem::path& project, const std::string& name,
                         bool exist_ok);
 
-/// Makes exactly `folder`, unless it is there already. Throws `Error` when it holds an evolve.csv
-/// without a journal: an evolution of YOLOv5, which would be overwritten.
+/// Makes exactly `folder`, unless it is there already. Throws `Error` when it holds the results of
+/// another program's evolution (YOLOv5's evolve.csv without a journal, Ultralytics' tune_results),
+/// which would be overwritten.
 RunDirectory create_run_at(const std::filesystem::path& folder);
 
 /// Whether the first line of the folder's journal is whole: before that no run has begun.

@@ -129,6 +129,10 @@ void Timeline::on(const Repeating& repeating, core::Time time) {
 
 void Timeline::on(const hyp::Rung& rung, core::Time time) {
   trained_ = std::max(trained_, time);
+  if (const auto found = running_.find(rung.trial); found != running_.end()) {
+    auto& training = trainings[found->second.place];
+    training.end_epoch = std::max(training.end_epoch, rung.epoch);
+  }
   reached(trials[rung.trial], rung.epoch, rung.metrics, rung.fitness);
 }
 

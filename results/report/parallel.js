@@ -8,7 +8,8 @@ const shortName = (name, most = 20) => (name.length > most ? `…${name.slice(1 
 /** The axes: fitness, then the genes, those that matter first. Each says where a trial stands, in [0, 1] or null. */
 function axesOf(view) {
   const rank = new Map((view.importance?.genes ?? []).map((gene, i) => [gene.name, i]));
-  const genes = [...view.genes].sort((a, b) => (rank.get(a.name) ?? 0) - (rank.get(b.name) ?? 0));
+  const rankOf = (gene) => rank.get(gene.name) ?? rank.size;  // of a gene that never varied nothing is known
+  const genes = [...view.genes].sort((a, b) => rankOf(a) - rankOf(b));
   const [low, high] = rangeOf(view.trials.map((trial) => trial.fitness ?? NaN), 0);
   const fitness = { key: "fitness", name: "fitness", ends: [fitnessText(low), fitnessText(high)],
     at: (trial) => (trial.fitness === null ? null : (trial.fitness - low) / (high - low || 1)) };

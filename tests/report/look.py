@@ -163,6 +163,13 @@ def look_at_runs(browser, journal):
     browser.value("drawAll()")
 
 
+def look_at_axes(browser):
+    genes = "['lr0', 'momentum', 'box'].map((name) => ({ name, low: 0, high: 1 }))"
+    importance = "{ genes: [{ name: 'box' }, { name: 'lr0' }] }"  # momentum never varied
+    axes = browser.value(f"axesOf({{ ...view, genes: {genes}, importance: {importance} }}).map((axis) => axis.name)")
+    expect("the axes, those that matter first", axes, ["fitness", "box", "lr0", "momentum"])
+
+
 def look_at_brush(browser, trials):
     browser.drag('[data-axis="fitness"]', 0.6, 0.97)
     low, high = browser.value("brushes.fitness")
@@ -199,6 +206,7 @@ def look(browser, journal):
     look_at_highest(browser)
     look_at_start(browser)
     look_at_runs(browser, journal)
+    look_at_axes(browser)
     look_at_brush(browser, trials)
     browser.value("document.querySelector('#progress-x').value = 'epochs', document.querySelector('#progress-x').dispatchEvent(new Event('change'))")
     expect("errors", browser.errors, [])

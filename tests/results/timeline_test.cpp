@@ -101,6 +101,15 @@ TEST(Timeline, GoesOnWhereTheClockWasSetBack) {
   EXPECT_EQ(timeline.latest, at(13));
 }
 
+TEST(Timeline, KnowsTheLastEpochOfATrainingThatHasNotEnded) {
+  auto timeline =
+      timeline_of_all({{0, Started{.trial = 0, .device = "cpu:0"}},
+                       {1, hyp::Rung{.trial = 0, .epoch = 3, .fitness = 0.25, .device = "cpu:0"}}});
+  EXPECT_EQ(timeline.trainings[0].end_epoch, 3);
+  timeline.stop();
+  EXPECT_EQ(timeline.trainings[0].end_epoch, 3);
+}
+
 TEST(Timeline, ForgetsWhatAnAttemptLearntThatBeginsAgain) {
   const auto timeline =
       timeline_of_all({{0, Started{.trial = 0, .device = "cpu:0"}},
