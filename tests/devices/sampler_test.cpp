@@ -66,7 +66,7 @@ TEST(Sampler, DoesNotAskADriverInWhichAProcessIsStuck) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   ::setenv("ZE_ENABLE_ALT_DRIVERS", FAKE_LEVEL_ZERO, 1);
   ::setenv("FAKE_XPUS", "name=A,bus=3", 1);
-  Sampler sampler({"xpu"}, milliseconds(2000));
+  Sampler sampler({"xpu"}, milliseconds(5000));
   EXPECT_EQ(sampled(sampler).size(), 1u);
   ::setenv("FAKE_XPU_INIT", "stuck", 1);
   EXPECT_TRUE(sampled(sampler).empty());

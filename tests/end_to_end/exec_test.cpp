@@ -275,10 +275,11 @@ TEST(TrainerExec, DiesWithEvolve) {
 TEST(TrainerExec, IsHeardByItsOutputAndItsRows) {
   Folder folder;
   const auto ended =
-      run(folder, script + "hang {hyp} {dir}", {"--hang-timeout", "3", "--retries", "0"});
+      run(folder, script + "hang {hyp} {dir}", {"--hang-timeout", "10", "--retries", "0"});
   EXPECT_EQ(ended.code, 1);
   ASSERT_EQ(event(folder, "failed")["message"],
-            "silent for 3 s; a longer --hang-timeout allows more");
+            "silent for 10 s; a longer --hang-timeout allows more");
+  ASSERT_FALSE(hanging(folder).empty());
   EXPECT_TRUE(eventually([&] { return !alive(hanging(folder)[0]); }));
 
   Folder talking;

@@ -133,7 +133,7 @@ exec yes "{\"type\":\"alive\",\"trial\":${trial%%,*}}"
 )");
   Process process(evolve_command({"--trainer-command", "sh " + (folder / "trainer.sh").string(),
                                   "--devices", "npu:0,npu:1,npu:2,npu:3", "--trials", "1000",
-                                  "--trial-timeout", "3s", "--retries", "0", "--output", "run"}),
+                                  "--trial-timeout", "10s", "--retries", "0", "--output", "run"}),
                   folder.path());
   ASSERT_TRUE(eventually([&] {
     return std::filesystem::exists(folder / "run/journal.jsonl") &&
@@ -143,7 +143,7 @@ exec yes "{\"type\":\"alive\",\"trial\":${trial%%,*}}"
   EXPECT_EQ(process.wait().code, 130);
   for (const auto& event : journal(folder / "run")) {
     if (event["event"] != "failed") continue;
-    EXPECT_EQ(event["message"], "not finished after 3 s");
+    EXPECT_EQ(event["message"], "not finished after 10 s");
   }
 }
 

@@ -13,6 +13,8 @@
 #include <sstream>
 #include <thread>
 
+#include "core/core_mask.hpp"
+
 namespace evolve::test {
 namespace fs = std::filesystem;
 
@@ -106,6 +108,11 @@ Ended evolve(const fs::path& folder, std::vector<std::string> arguments,
 
 std::string fake_trainer(const std::string& options) {
   return std::string(FAKE_TRAINER_BINARY) + " " + options;
+}
+
+std::string some_core() {
+  const auto cores = core::CoreMask::of_this_thread().cores();
+  return std::to_string(cores.at(static_cast<std::size_t>(::getpid()) % cores.size()));
 }
 
 std::vector<std::string> lines_of(const std::string& text) {

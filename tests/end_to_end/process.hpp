@@ -62,6 +62,10 @@ std::vector<std::string> evolve_command(std::vector<std::string> arguments);
 /// The command of the fake trainer with these options, for --trainer-command.
 std::string fake_trainer(const std::string& options = "");
 
+/// The number of a CPU core that this process may use. Tests that run at once have different ones,
+/// as far as there are.
+std::string some_core();
+
 std::vector<std::string> lines_of(const std::string& text);
 /// The events of a run's journal.
 std::vector<nlohmann::json> journal(const std::filesystem::path& run);

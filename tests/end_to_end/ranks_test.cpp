@@ -129,7 +129,7 @@ TEST_F(TwoDevices, LeaveNoProcessBehindWhoeverIsKilled) {
     const auto first = first_ranks(evolve), second = second_ranks(evolve);
     ASSERT_EQ(first.size(), 1u);
     ::kill(coordinator ? evolve.pid() : first[0], SIGKILL);
-    EXPECT_TRUE(eventually([&] { return !alive(first[0]) && !alive(second[0]); }, 10));
+    EXPECT_TRUE(eventually([&] { return !alive(first[0]) && !alive(second[0]); }));
     if (!coordinator) evolve.signal(SIGTERM);
     evolve.wait();
   }
@@ -147,7 +147,7 @@ TEST_F(TwoDevices, AreGoneBeforeTheNextOrderWhereOneIsKilledBetweenTwo) {
   ASSERT_EQ(first.size(), 1u);
   ASSERT_EQ(second.size(), 1u);
   ::kill(second[0], SIGKILL);
-  EXPECT_TRUE(eventually([&] { return !alive(first[0]); }, 10));
+  EXPECT_TRUE(eventually([&] { return !alive(first[0]); }));
   shell.signal(SIGKILL);
   shell.wait();
 }

@@ -177,7 +177,7 @@ TEST(Repeats, BeginBeforeATimeLimitEndsTheRunThatGoesOnAfterwards) {
         "--output",          "run",
         "--devices",         "cpu:0,cpu:1",
         "--repeats",         "3",
-        "--time-limit",      "5s",
+        "--time-limit",      "10s",
         "--epochs",          "9"};
     if (pauses) arguments.insert(arguments.end(), {"--max-epochs", "9000"});
     const auto ended = evolve(folder.path(), arguments);
@@ -231,7 +231,7 @@ TEST(Repeats, OfTheBestComeInPlaceOfTheLastTrialsThatATimeLimitLetsBegin) {
   const auto first = journal(folder / "run");
   EXPECT_EQ(count(first, "expected"), 0);
   const auto ended =
-      evolve(folder.path(), {"--resume", "run", "--trials", "10000", "--time-limit", "4s"});
+      evolve(folder.path(), {"--resume", "run", "--trials", "10000", "--time-limit", "10s"});
   ASSERT_EQ(ended.code, 0) << ended.err;
   const auto events = journal(folder / "run");
   const auto expected =

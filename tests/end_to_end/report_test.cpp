@@ -222,7 +222,7 @@ TEST(Report, ShowsTheJournalsFiguresInABrowserAndCanBeSortedAndBrushed) {
   const std::string scripts = EVOLVE_SOURCE_DIR "/tests/report";
   const auto python = [&](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"/usr/bin/env", "python3"});
-    return Process(arguments, folder.path()).wait(300);
+    return Process(arguments, folder.path()).wait(240);
   };
   const auto made = python({scripts + "/make_run.py", "run", "150"});
   ASSERT_EQ(made.code, 0) << made.err;

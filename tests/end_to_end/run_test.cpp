@@ -205,7 +205,7 @@ TEST(Run, CtrlCSavesSaysHowToGoOnAndExits130) {
   ASSERT_TRUE(
       eventually([&] { return lines_of(read_file(folder / "run/evolve.csv")).size() > 3; }));
   process.signal(SIGINT);
-  const auto ended = process.wait(10);
+  const auto ended = process.wait();
   EXPECT_EQ(ended.code, 130);
   EXPECT_THAT(ended.out, HasSubstr("evolve --resume run"));
   EXPECT_GE(count(journal(folder / "run"), "completed"), 3);
@@ -220,7 +220,7 @@ TEST(Run, StopsInGoodOrderOnSigtermAndWhenItsTerminalIsClosed) {
     ASSERT_TRUE(
         eventually([&] { return lines_of(read_file(folder / "run/evolve.csv")).size() > 1; }));
     process.signal(signal);
-    const auto ended = process.wait(10);
+    const auto ended = process.wait();
     EXPECT_EQ(ended.code, code);
     EXPECT_THAT(ended.out, HasSubstr("evolve --resume run"));
   }
@@ -236,7 +236,7 @@ TEST(Run, OutlivesItsTerminalUnderNohup) {
   ASSERT_TRUE(
       eventually([&] { return lines_of(read_file(folder / "run/evolve.csv")).size() > 1; }));
   process.signal(SIGHUP);
-  EXPECT_EQ(process.wait(60).code, 0);
+  EXPECT_EQ(process.wait().code, 0);
   EXPECT_EQ(count(journal(folder / "run"), "completed"), 40);
 }
 
@@ -253,7 +253,7 @@ TEST(Run, LeavesSignalsAloneThatItWasStartedToIgnore) {
       eventually([&] { return lines_of(read_file(folder / "run/evolve.csv")).size() > 1; }));
   process.signal(SIGINT);
   process.signal(SIGTERM);
-  EXPECT_EQ(process.wait(60).code, 0);
+  EXPECT_EQ(process.wait().code, 0);
   EXPECT_EQ(count(journal(folder / "run"), "completed"), 40);
 }
 
@@ -322,7 +322,7 @@ TEST(Run, OfWhichEveryTrialFailedUntilTheTimeLimitHasFailed) {
               "--retries", "0", "--trials", "9", "--time-limit", "2s", "--output", "run"});
   EXPECT_EQ(ended.code, 1) << ended.out;
   EXPECT_THAT(ended.err, HasSubstr("nothing could be trained in "));
-  EXPECT_THAT(ended.err, HasSubstr("attempts in a row: exit code 7"));
+  EXPECT_THAT(ended.err, HasSubstr(" in a row: exit code 7"));
 }
 
 TEST(Run, HasAsManyTrialsAsAskedForWhateverTheGenerationsSay) {

@@ -17,7 +17,7 @@ using testing::Not;
 /// `evolve ARGUMENTS` on one core: two threads would mostly wait for each other here.
 std::vector<std::string> on_one_core(std::vector<std::string> arguments) {
   auto command = evolve_command(std::move(arguments));
-  command.insert(command.begin(), {"/usr/bin/taskset", "-c", "0"});
+  command.insert(command.begin(), {"/usr/bin/taskset", "-c", some_core()});
   return command;
 }
 
@@ -53,7 +53,7 @@ int cut(const Folder& folder, std::vector<std::string> arguments, const std::str
         std::size_t epochs, int signal) {
   Process evolve(on_one_core(std::move(arguments)), folder.path());
   const auto csv = folder / (output + "/results.csv");
-  EXPECT_TRUE(eventually([&] { return lines_of(read_file(csv)).size() > epochs; }, 60));
+  EXPECT_TRUE(eventually([&] { return lines_of(read_file(csv)).size() > epochs; }));
   evolve.signal(signal);
   return evolve.wait().code;
 }

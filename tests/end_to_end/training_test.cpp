@@ -21,7 +21,8 @@ TEST(Training, OneSlotOnOneCoreAndTwoSlotsGiveTheSameRows) {
     auto command =
         evolve_command({"--epochs", "1", "--imgsz", "64", "--trials", "4", "--population", "2",
                         "--lag", "2", "--devices", devices, "--output", devices});
-    if (devices == "cpu:0") command.insert(command.begin(), {"/usr/bin/taskset", "-c", "0"});
+    if (devices == "cpu:0")
+      command.insert(command.begin(), {"/usr/bin/taskset", "-c", some_core()});
     const auto ended = Process(command, folder.path()).wait();
     ASSERT_EQ(ended.code, 0) << ended.err << ended.out;
     rows.push_back(lines_of(read_file(folder / (devices + "/evolve.csv"))));
@@ -136,7 +137,9 @@ std::vector<nlohmann::json> answers(const std::filesystem::path& folder,
   for (const auto& line : lines) input += line.dump() + "\n";
   write_file(folder / "input", input);
   const auto ended =
-      Process({"/bin/sh", "-c", "exec taskset -c 0 " EVOLVE_BINARY "-worker < input"}, folder)
+      Process(
+          {"/bin/sh", "-c", "exec taskset -c " + some_core() + " " EVOLVE_BINARY "-worker < input"},
+          folder)
           .wait();
   EXPECT_EQ(ended.code, 0) << ended.err;
   std::vector<nlohmann::json> answers;

@@ -123,7 +123,10 @@ class Workers : public testing::Test {
     const auto there = [file = folder(number) + "/pid"] {
       return std::filesystem::exists(file) && std::filesystem::file_size(file) > 0;
     };
-    while (!there()) ASSERT_TRUE(workers.wait(std::chrono::milliseconds(10)));
+    while (!there()) {
+      ASSERT_TRUE(workers.wait(std::chrono::milliseconds(10)));
+      ASSERT_TRUE(there() || workers.busy() > 0) << "the trial has ended";
+    }
   }
 
   /// Settings of a program that vanish() removes.

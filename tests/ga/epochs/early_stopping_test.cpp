@@ -250,7 +250,8 @@ std::vector<int> run_shuffled(std::size_t slots, Rng luck) {
     int rungs = 0;
   };
   constexpr int lag = 4;
-  Evolution evolution(cube(), {.seed = 4, .population = 12, .generations = 10, .lag = lag});
+  Evolution evolution(
+      cube(), {.search = "classic", .seed = 4, .population = 12, .generations = 10, .lag = lag});
   EarlyStopping early;
   std::vector<int> ends(120);
   std::vector<InFlight> in_flight;

@@ -140,6 +140,7 @@ pid_t first_child() {
   const auto self = std::to_string(::getpid());
   pid_t child = 0;
   std::ifstream("/proc/" + self + "/task/" + self + "/children") >> child;
+  if (child == 0) throw std::runtime_error("there is none");  // 0 would signal this process too
   return child;
 }
 
@@ -169,7 +170,6 @@ TEST_F(Workers, DieWithTheirReaper) {
   workers.start(trial(0, "hang"), lease());
   wait_until_at_work(workers, 0);
   const pid_t reaper = first_child();
-  ASSERT_GT(reaper, 0);
   ASSERT_EQ(::kill(reaper, SIGKILL), 0);
   const auto failed = std::get<NotTrained>(ends(workers).at(0));
   EXPECT_EQ(failed.message,
@@ -219,7 +219,7 @@ TEST_F(Workers, AreGivenUpWhenTheySurviveSIGKILL) {
 // Whatever they were to be ended for.
 TEST_F(Workers, ThatSurviveSIGKILLHaveLostTheirDevice) {
   auto impatient = settings();
-  impatient.hang_timeout = std::chrono::seconds(1);
+  impatient.hang_timeout = std::chrono::seconds(5);  // its start too must not take longer
   WorkerSet workers(impatient, stop);
   workers.start(trial(0, "hang"), lease());
   wait_until_at_work(workers, 0);
@@ -228,7 +228,7 @@ TEST_F(Workers, ThatSurviveSIGKILLHaveLostTheirDevice) {
   const auto failed = std::get<NotTrained>(ends(workers).at(0));
   EXPECT_EQ(failed.kind, hyp::FailureKind::device_lost);
   EXPECT_EQ(failed.message,
-            "silent for 1 s; a longer --hang-timeout allows more; it is still there 20 s after "
+            "silent for 5 s; a longer --hang-timeout allows more; it is still there 20 s after "
             "SIGKILL, stuck in its driver");
   ASSERT_EQ(::kill(reaper, SIGCONT), 0);
   while (::kill(reaper, 0) == 0) ASSERT_TRUE(workers.wait(std::chrono::milliseconds(10)));

@@ -80,6 +80,7 @@ TEST_F(Workers, FailWhenTheyAreSilentTooLong) {
   auto impatient = settings();
   impatient.hang_timeout = seconds(1);
   WorkerSet workers(impatient, stop);
+  trained(workers, 1, "ok");  // to start may take longer
   EXPECT_EQ(failure(workers, 0, "hang"),
             failed(FailureKind::hang, "silent for 1 s; a longer --hang-timeout allows more"));
   EXPECT_TRUE(is_gone(pid(0)));
@@ -89,6 +90,7 @@ TEST_F(Workers, ThatAreSilentAfterAnUnknownMessageHearWhichThatWas) {
   auto impatient = settings();
   impatient.hang_timeout = seconds(1);
   WorkerSet workers(impatient, stop);
+  trained(workers, 1, "ok");
   EXPECT_EQ(failure(workers, 0, "misspells"),
             failed(FailureKind::hang,
                    "silent for 1 s; its last line is no message that evolve knows: "
@@ -120,6 +122,7 @@ TEST_F(Workers, ThatSendSignsOfLifeHaveAMinute) {
   auto impatient = settings();
   impatient.hang_timeout = seconds(1);
   WorkerSet workers(impatient, stop);
+  trained(workers, 1, "ok");
   // It is silent for two seconds after its `alive`.
   EXPECT_TRUE(std::holds_alternative<Trained>(run(workers, 0, "alive, then slow")));
 }
@@ -151,6 +154,7 @@ TEST_F(Workers, FailWhenTheyIgnoreTheSignalToEnd) {
   auto impatient = settings();
   impatient.hang_timeout = seconds(1);
   WorkerSet workers(impatient, stop);
+  trained(workers, 1, "ok");
   EXPECT_EQ(failure(workers, 0, "stubborn"),
             failed(FailureKind::hang, "silent for 1 s; a longer --hang-timeout allows more"));
   EXPECT_TRUE(is_gone(pid(0)));
@@ -188,6 +192,7 @@ TEST_F(Workers, FailWhenTheTrialTakesTooLongThoughTheySpeak) {
   auto impatient = settings();
   impatient.trial_timeout = seconds(1);
   WorkerSet workers(impatient, stop);
+  trained(workers, 1, "ok");
   EXPECT_EQ(failure(workers, 0, "chatters"),
             failed(FailureKind::timeout, "not finished after 1 s"));
   EXPECT_TRUE(is_gone(pid(0)));
@@ -206,7 +211,7 @@ TEST_F(Workers, MayPrepareForLongerThanATrialMayTake) {
 
 TEST_F(Workers, FailWhenTheTrialsTakeTooLongThoughTheyNeverPauseForBreath) {
   auto impatient = settings();
-  impatient.trial_timeout = seconds(3);  // they have as long to start, all at once
+  impatient.trial_timeout = seconds(10);  // they have as long to start, all at once
   WorkerSet workers(impatient, stop);
   for (const int number : {0, 1, 2, 3})
     workers.start(trial(number, "never pauses for breath"), lease("cpu:" + std::to_string(number)));
@@ -214,7 +219,7 @@ TEST_F(Workers, FailWhenTheTrialsTakeTooLongThoughTheyNeverPauseForBreath) {
   ASSERT_EQ(all.size(), 4u);
   for (const auto& one : all)
     EXPECT_EQ(ending(std::get<NotTrained>(one)),
-              failed(FailureKind::timeout, "not finished after 3 s"));
+              failed(FailureKind::timeout, "not finished after 10 s"));
 }
 
 TEST_F(Workers, FailWhenATrialThatGoesOnTakesTooLongInAll) {
