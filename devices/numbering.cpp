@@ -28,6 +28,20 @@ bool is_same_device(const Accelerator& accelerator, const std::string& name,
   return name_of(accelerator) == name;
 }
 
+namespace {
+
+/// The device at this place of the slot's.
+auto find_member(const core::Slot& slot, std::size_t place,
+                 const std::vector<Accelerator>& listed) {
+  const auto name = core::members_of(slot.name).at(place);
+  const auto identity =
+      place < slot.identities.size() ? slot.identities[place] : core::DeviceIdentity{};
+  return std::ranges::find_if(listed,
+                              [&](const auto& one) { return is_same_device(one, name, identity); });
+}
+
+}  // namespace
+
 bool shows(const core::Slot& slot, const std::vector<Accelerator>& devices) {
   std::vector<Place> places;
   for (const auto& device : devices) places.push_back(place_of(device));
@@ -40,16 +54,19 @@ bool shows(const core::Slot& slot, const std::vector<Accelerator>& devices) {
 std::optional<std::vector<Accelerator>> devices_of(const core::Slot& slot,
                                                    const std::vector<Accelerator>& listed) {
   std::vector<Accelerator> devices;
-  for (const auto& name : core::members_of(slot.name)) {
-    const auto place = devices.size();
-    const auto identity =
-        place < slot.identities.size() ? slot.identities[place] : core::DeviceIdentity{};
-    const auto device = std::ranges::find_if(
-        listed, [&](const auto& one) { return is_same_device(one, name, identity); });
+  for (std::size_t place = 0; place < core::members_of(slot.name).size(); ++place) {
+    const auto device = find_member(slot, place, listed);
     if (device == listed.end()) return {};
     devices.push_back(*device);
   }
   return devices;
+}
+
+std::string missing_of(const core::Slot& slot, const std::vector<Accelerator>& listed) {
+  const auto names = core::members_of(slot.name);
+  for (std::size_t place = 0; place < names.size(); ++place)
+    if (find_member(slot, place, listed) == listed.end()) return names[place];
+  return {};
 }
 
 Shown shown_to(const core::Slot& slot, const std::vector<Accelerator>& listed) {

@@ -27,6 +27,9 @@ bool is_same_device(const Accelerator& accelerator, const std::string& name,
 std::optional<std::vector<Accelerator>> devices_of(const core::Slot& slot,
                                                    const std::vector<Accelerator>& listed);
 
+/// The first of the slot's devices that a driver does not list; "" when it lists all.
+std::string missing_of(const core::Slot& slot, const std::vector<Accelerator>& listed);
+
 /// What a process with a slot's environment is shown, by what a driver lists now.
 enum class Shown {
   /// The slot's devices; or no driver tells.

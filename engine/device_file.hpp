@@ -25,9 +25,10 @@ struct DeviceRequest {
 /// `take ITEM` for a device that is taken away at once; `#` begins a comment.
 DeviceRequest parse_device_file(const std::string& text);
 
-/// The run's devices that `take TEXT` names, read as `--devices` is: "NPU:3", "npu", "npu:*"; "1"
-/// is one of the run's CUDA devices where it has any, else of its XPUs. Throws `Error` when that is
-/// malformed, or no device of the run.
+/// Those of the run's devices (slots, and what those have that have several) that `take TEXT`
+/// names, read as `--devices` is: "NPU:3", "npu", "npu:*"; "1" is one of the run's CUDA devices
+/// where it has any, else of its XPUs. Throws `Error` when that is malformed, or no device of the
+/// run.
 std::vector<std::string> devices_named(const std::string& text,
                                        const std::set<std::string>& devices);
 

@@ -273,8 +273,9 @@ void Fleet::check_numbers(const std::vector<devices::Accelerator>& sample) {
       wanted_ = true;
       continue;
     }
-    for (const auto& each : health_.quarantine(name, "its driver no longer lists it", Clock::now()))
-      blame(each);
+    const auto gone = devices::missing_of(*device.slot, sample);
+    const auto reason = "its driver no longer lists " + (gone == name ? "it" : gone);
+    for (const auto& each : health_.quarantine(name, reason, Clock::now())) blame(each);
   }
 }
 

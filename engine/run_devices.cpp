@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/algorithm/string/join.hpp>
 
+#include "core/device_kind.hpp"
 #include "core/error.hpp"
 #include "engine/run.hpp"
 
@@ -11,6 +12,23 @@ namespace {
 
 results::DevicesChanged slots_now(const std::vector<core::Slot>& slots) {
   return {devices::names_of(slots), devices::identity_texts(slots)};
+}
+
+/// The slots, and the devices of each that has several.
+std::set<std::string> with_members(const std::set<std::string>& slots) {
+  auto all = slots;
+  for (const auto& slot : slots)
+    for (const auto& device : core::members_of(slot)) all.insert(device);
+  return all;
+}
+
+/// The first of these that is a slot, or a device that it has; null where there is none.
+const std::string* first_in(const std::string& slot, const std::vector<std::string>& devices) {
+  const auto members = core::members_of(slot);
+  const auto found = std::ranges::find_if(devices, [&](const auto& device) {
+    return device == slot || std::ranges::count(members, device) > 0;
+  });
+  return found == devices.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -37,21 +55,22 @@ void Run::remember_devices() {
 
 void Run::change_devices(const DeviceRequest& request) {
   if (request.spec.empty()) throw bad_argument("no device would be left", "leave the run one");
-  std::vector<std::string> at_once;
+  std::vector<std::string> taken;
   for (const auto& text : request.taken_at_once)
-    for (const auto& device : devices_named(text, had_)) at_once.push_back(device);
+    for (const auto& device : devices_named(text, with_members(had_))) taken.push_back(device);
   const auto choice = choice_of(request.spec, /*renumbered=*/false);
   std::map<std::string, int> slots;
   for (const auto& slot : choice.slots) ++slots[slot.name];
-  for (const auto& device : at_once)
-    if (slots.contains(device))
-      throw bad_argument("take " + device + ": another line has it as a device of the run",
+  for (const auto& [slot, _] : slots)
+    if (const auto* device = first_in(slot, taken))
+      throw bad_argument("take " + *device + ": another line has it as a device of the run",
                          "leave one of the two");
   for (const auto& [device, count] : slots) workers_.limit(device, count);
   for (const auto& [device, _] : fleet_.change(choice.slots, choice.accelerators))
     workers_.limit(device, slots[device]);
   // One that had no slot any more may still be at its last trial.
-  for (const auto& device : at_once) workers_.limit(device, 0, /*at_once=*/true);
+  for (const auto& slot : had_)
+    if (first_in(slot, taken)) workers_.limit(slot, 0, /*at_once=*/true);
   slots_ = choice.slots;
   remember_devices();
   record({slots_now(slots_)});

@@ -280,6 +280,24 @@ Plan resumed_plan(const EvolveOptions& now, const results::RunSettings& run,
                   "restore the journal from a copy, or start a new run");
 }
 
+namespace {
+
+/// Each device of a slot has an image to train on, also of one that comes while the run goes on.
+void check_images_of_groups(Plan& plan, std::int64_t images) {
+  const auto check = [images, data = plan.options.train.data](const auto& slots) {
+    for (const auto& slot : slots) check_images(slot, images, data);
+  };
+  check(plan.settings.slots);
+  plan.settings.choose_devices = [check, choose = std::move(plan.settings.choose_devices)](
+                                     const std::string& spec, const devices::Had& had) {
+    auto choice = choose(spec, had);
+    check(choice.slots);
+    return choice;
+  };
+}
+
+}  // namespace
+
 void settle_inputs(Plan& plan, bool may_change, Screen& screen) {
   const auto& train = plan.options.train;
   const bool built_in = is_built_in(plan.options.trainer);
@@ -291,8 +309,7 @@ void settle_inputs(Plan& plan, bool may_change, Screen& screen) {
     auto model = check_model(train, begins ? trainer::least_training_strides : 1);
     auto& began_with = plan.settings.run.inputs;
     auto found = inspect(train, training_splits, /*began=*/!may_change, &screen);
-    for (const auto& slot : plan.settings.slots)
-      check_images(slot, found.splits[0].images, train.data);
+    check_images_of_groups(plan, found.splits[0].images);
     const auto now = trained_on(found, train);
     if (!may_change) check_same(began_with, now, train);
     began_with = now;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/evolve/evolve_options.hpp"
+#include "cli/screen/screen.hpp"
 #include "engine/settings.hpp"
 
 namespace evolve::cli {

@@ -17,15 +17,15 @@ using testing::HasSubstr;
 using testing::Not;
 using Events = std::vector<nlohmann::json>;
 
-/// 40 trials on npu:0 and npu:1.
+/// 40 trials, on npu:0 and npu:1.
 class DeviceFile : public testing::Test {
  protected:
-  explicit DeviceFile(const std::string& trainer = "--sleep 100")
-      : process_(
-            evolve_command({"--output", "run", "--search", "classic", "--trials", "40",
-                            "--population", "40", "--devices", "npu:0,npu:1", "--trainer-command",
-                            fake_trainer(trainer + " --log " + (folder_ / "log").string())}),
-            folder_.path()) {}
+  explicit DeviceFile(const std::string& trainer = "--sleep 100",
+                      const std::string& devices = "npu:0,npu:1")
+      : process_(evolve_command({"--output", "run", "--search", "classic", "--trials", "40",
+                                 "--population", "40", "--devices", devices, "--trainer-command",
+                                 fake_trainer(trainer + " --log " + (folder_ / "log").string())}),
+                 folder_.path()) {}
 
   Events events() const { return journal(folder_ / "run"); }
   /// Writes the file once so many trials have completed.
@@ -64,6 +64,12 @@ class DeviceFile : public testing::Test {
 class DeviceFileOfARunThatHangs : public DeviceFile {
  protected:
   DeviceFileOfARunThatHangs() : DeviceFile("--sleep 100 --faults 0=hang") {}
+};
+
+/// The same, and the first trial has two devices.
+class DeviceFileOfAGroupThatHangs : public DeviceFile {
+ protected:
+  DeviceFileOfAGroupThatHangs() : DeviceFile("--sleep 100 --faults 0=hang", "npu:1+npu:2,npu:0") {}
 };
 
 TEST_F(DeviceFile, ListsTheDevicesAndSaysHowToChangeThem) {
@@ -159,6 +165,25 @@ TEST_F(DeviceFileOfARunThatHangs, MayTakeADeviceAwayAtOnce) {
   EXPECT_EQ(count(events(), "blamed"), 0);
   process_.signal(SIGTERM);
   process_.wait();
+}
+
+TEST_F(DeviceFileOfAGroupThatHangs, MayTakeOneOfItsDevicesAway) {
+  write_after(2, "npu:0\ntake npu:2\n");
+  EXPECT_TRUE(eventually([&] { return count(events(), "failed") == 1; }));
+  const auto failed = event(folder_, "failed");
+  EXPECT_EQ(failed["device"], "npu:1+npu:2");
+  EXPECT_EQ(failed["message"], "it was taken away");
+  process_.signal(SIGTERM);
+  process_.wait();
+}
+
+TEST_F(DeviceFileOfAGroupThatHangs, TakesNoDeviceAwayThatTheGroupIsToKeep) {
+  write_after(2, "npu:0\nnpu:1+npu:2\ntake npu:2\n");
+  ASSERT_TRUE(eventually([&] { return completed(folder_ / "run").size() > 30; }));
+  process_.signal(SIGTERM);
+  EXPECT_THAT(process_.wait().out,
+              HasSubstr("run/devices: nothing changes: take npu:2: another line has it as a device "
+                        "of the run; leave one of the two\n"));
 }
 
 /// A run on these cards, three trials a fifth of a second, whose trainers leave what they see in

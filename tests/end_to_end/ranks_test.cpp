@@ -119,6 +119,24 @@ TEST_F(TwoDevices, LoseTheAttemptAndNothingElseWhenARankIsKilled) {
   EXPECT_EQ((*failed)["final"], false);
 }
 
+TEST_F(TwoDevices, AreNotAddedToARunOnASingleImage) {
+  ASSERT_EQ(test::evolve(folder.path(), {"dataset", "shapes", "shapes"}).code, 0);
+  const fs::path images = folder / "shapes/images/train";
+  write_file(folder / "one.txt", fs::directory_iterator(images)->path().string() + "\n");
+  write_file(folder / "one.yaml", "train: one.txt\nval: one.txt\nnames: [circle, square, triangle]\n");
+  Process evolve(evolve_command({"--data", "one.yaml", "--devices", "cpu:0", "--imgsz", "64",
+                                 "--epochs", "1", "--trials", "20", "--output", "run"}),
+                 folder.path());
+  ASSERT_TRUE(eventually([&] { return fs::exists(folder / "run/devices"); }));
+  write_file(folder / "run/devices", group + "\n");
+  const auto ended = evolve.wait();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(
+      ended.out,
+      HasSubstr("run/devices: nothing changes: one.yaml: 1 training image for "
+                "the 2 devices of cpu:0+cpu:1, which train together; name fewer devices\n"));
+}
+
 TEST_F(TwoDevices, LeaveNoProcessBehindWhoeverIsKilled) {
   for (const bool coordinator : {false, true}) {
     auto command = trials(1, 200);

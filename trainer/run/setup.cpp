@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "core/error.hpp"
+#include "core/number.hpp"
 #include "hyp/space.hpp"
 #include "trainer/checkpoint/checkpoint.hpp"
 #include "trainer/checkpoint/pretrained.hpp"
@@ -96,7 +97,7 @@ void check_batches(const TrainOptions& options, const PreparedData& data, const 
   if (options.batch_size < ranks.count())
     throw refuse(fmt::format("--batch-size {}", options.batch_size));
   if (images < static_cast<std::size_t>(ranks.count()))
-    throw refuse(fmt::format("{} training images", images));
+    throw refuse(core::counted(static_cast<std::int64_t>(images), "training image"));
 }
 
 void freeze(Detector& detector, const std::vector<int>& layers) {
