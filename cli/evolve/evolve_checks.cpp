@@ -38,9 +38,9 @@ void check_for(const PythonTrainer& trainer, const EvolveOptions& options) {
           (off ? "--no-amp" : it->second) + ": " + trainer.name + " has no such option",
           "leave it out");
     }
-  if (is_yolov5(trainer))
-    check_optimizer(options.train);
-  else if (const auto fault = ultralytics_optimizer_fault(options.train.optimizer))
+  if (is_yolov5(trainer)) check_optimizer(options.train);
+  if (!is_ultralytics(trainer)) return;
+  if (const auto fault = ultralytics_optimizer_fault(options.train.optimizer))
     throw bad_argument("--optimizer " + options.train.optimizer + ": " + *fault,
                        "name one, such as " + trainer.optimizer);
 }

@@ -180,7 +180,7 @@ hyp::Space space_of(const EvolveOptions& options) {
   // Not before it is known what evolves: the bounds of a gene that does not are no trial's.
   if (has_yolov5_hyp(options.trainer))
     check_known(space, start, options);
-  else if (python)
+  else if (python && is_ultralytics(*python))
     check_optimizers(space, start, options);
   if (hyp::evolved_genes(space).empty() && !options.space.empty())
     throw bad_input({options.space}, "no gene evolves", "give one a range, or name --evolve-genes");

@@ -84,7 +84,7 @@ int default_imgsz(const PythonTrainer& trainer, const trainer::TrainOptions& opt
 
 std::string file_of(const PythonTrainer& trainer, const trainer::TrainOptions& options,
                     const std::string& kind) {
-  const auto task = is_classifier(options) ? ".cls." : ".";
+  const auto task = is_ultralytics(trainer) && is_classifier(options) ? ".cls." : ".";
   return (package_folder() / "evolve" / (trainer.name + task + kind + ".yaml")).string();
 }
 

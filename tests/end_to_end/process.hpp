@@ -62,8 +62,8 @@ std::vector<std::string> evolve_command(std::vector<std::string> arguments);
 /// The command of the fake trainer with these options, for --trainer-command.
 std::string fake_trainer(const std::string& options = "");
 
-/// The number of a CPU core that this process may use. Tests that run at once have different ones,
-/// as far as there are.
+/// The number of a CPU core that this process may use. Tests that run at once mostly have
+/// different ones.
 std::string some_core();
 
 std::vector<std::string> lines_of(const std::string& text);

@@ -123,7 +123,8 @@ TEST_F(TwoDevices, AreNotAddedToARunOnASingleImage) {
   ASSERT_EQ(test::evolve(folder.path(), {"dataset", "shapes", "shapes"}).code, 0);
   const fs::path images = folder / "shapes/images/train";
   write_file(folder / "one.txt", fs::directory_iterator(images)->path().string() + "\n");
-  write_file(folder / "one.yaml", "train: one.txt\nval: one.txt\nnames: [circle, square, triangle]\n");
+  write_file(folder / "one.yaml",
+             "train: one.txt\nval: one.txt\nnames: [circle, square, triangle]\n");
   Process evolve(evolve_command({"--data", "one.yaml", "--devices", "cpu:0", "--imgsz", "64",
                                  "--epochs", "1", "--trials", "20", "--output", "run"}),
                  folder.path());
@@ -147,7 +148,7 @@ TEST_F(TwoDevices, LeaveNoProcessBehindWhoeverIsKilled) {
     const auto first = first_ranks(evolve), second = second_ranks(evolve);
     ASSERT_EQ(first.size(), 1u);
     ::kill(coordinator ? evolve.pid() : first[0], SIGKILL);
-    EXPECT_TRUE(eventually([&] { return !alive(first[0]) && !alive(second[0]); }));
+    EXPECT_TRUE(eventually([&] { return !alive(first[0]) && !alive(second[0]); }, 30));
     if (!coordinator) evolve.signal(SIGTERM);
     evolve.wait();
   }
@@ -165,7 +166,7 @@ TEST_F(TwoDevices, AreGoneBeforeTheNextOrderWhereOneIsKilledBetweenTwo) {
   ASSERT_EQ(first.size(), 1u);
   ASSERT_EQ(second.size(), 1u);
   ::kill(second[0], SIGKILL);
-  EXPECT_TRUE(eventually([&] { return !alive(first[0]); }));
+  EXPECT_TRUE(eventually([&] { return !alive(first[0]); }, 30));
   shell.signal(SIGKILL);
   shell.wait();
 }

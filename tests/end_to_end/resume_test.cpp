@@ -308,7 +308,7 @@ TEST(Resume, ASecondCoordinatorOnTheSameRunIsRefused) {
   EXPECT_EQ(second.code, 2);
   EXPECT_EQ(lines_of(second.err).size(), 1u) << second.err;
   process.signal(SIGINT);
-  EXPECT_EQ(process.wait().code, 130);
+  EXPECT_EQ(process.wait(60).code, 130);
 }
 
 TEST(Resume, RefusesASpaceAndAStartThatAreNotWhatTheyWere) {

@@ -205,7 +205,7 @@ TEST(Run, CtrlCSavesSaysHowToGoOnAndExits130) {
   ASSERT_TRUE(
       eventually([&] { return lines_of(read_file(folder / "run/evolve.csv")).size() > 3; }));
   process.signal(SIGINT);
-  const auto ended = process.wait();
+  const auto ended = process.wait(60);
   EXPECT_EQ(ended.code, 130);
   EXPECT_THAT(ended.out, HasSubstr("evolve --resume run"));
   EXPECT_GE(count(journal(folder / "run"), "completed"), 3);
@@ -220,7 +220,7 @@ TEST(Run, StopsInGoodOrderOnSigtermAndWhenItsTerminalIsClosed) {
     ASSERT_TRUE(
         eventually([&] { return lines_of(read_file(folder / "run/evolve.csv")).size() > 1; }));
     process.signal(signal);
-    const auto ended = process.wait();
+    const auto ended = process.wait(60);
     EXPECT_EQ(ended.code, code);
     EXPECT_THAT(ended.out, HasSubstr("evolve --resume run"));
   }

@@ -300,7 +300,7 @@ void train(const json& message) {
     climb(message);
   } else if (mode == "slow" || mode == "alive, then slow") {
     if (mode != "slow") say(R"({"type":"alive","trial":)" + std::to_string(trial) + "}\n");
-    ::sleep(2);
+    ::sleep(mode == "slow" ? 2 : 7);
     say(result_line(trial, "0.5"));
   } else if (mode == "zero") {
     say(result_line(trial, "0"));
