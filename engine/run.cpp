@@ -355,6 +355,9 @@ double Run::seconds_taken() const {
 
 std::unique_ptr<Run> begin_run(const Settings& settings, const results::RunDirectory& directory,
                                const core::StopSource& stop, Observer& observer) {
+  if (settings.workers.command.empty())
+    throw bad_argument("there is no trainer", "name its program");
+  if (settings.slots.empty()) throw bad_argument("there is no slot", "give the run one at least");
   RunState state(settings.run);
   auto journal = results::Journal::create(directory.journal(), settings.run);
   return std::make_unique<Run>(settings, directory, std::move(journal), std::move(state), stop,

@@ -175,7 +175,8 @@ class Run {
   Clock::time_point began_ = Clock::now();
 };
 
-/// A new run in `directory`. Throws `Error` when the folder holds a run already.
+/// A new run in `directory`. Throws `Error` when the folder holds a run already, and where there is
+/// no trainer, no slot, or settings of the search are wrong.
 std::unique_ptr<Run> begin_run(const Settings& settings, const results::RunDirectory& directory,
                                const core::StopSource& stop, Observer& observer);
 

@@ -32,6 +32,7 @@ void check_bounds(int generations, std::optional<int> trials, std::optional<int>
 void check(const Settings& settings) {
   check_bounds(settings.generations, settings.trials, settings.max_epochs);
   require_one("--population", settings.population);
+  require_one("--epochs", settings.epochs);
   if (settings.lag && *settings.lag < 1) {
     throw bad_argument(
         "--lag " + std::to_string(*settings.lag) + ": a trial cannot know its own outcome",

@@ -92,8 +92,9 @@ int generations_for(int trials, int population, int generations);
 class Evolution {
  public:
   /// `initial` (a population to resume from, or a folder of hyps) is clamped to the bounds; sets
-  /// that repeat another are left out. Throws `Error` when a setting is out of range, when no gene
-  /// evolves, or when an initial set has a text that is not a choice of its gene.
+  /// that repeat another are left out. Throws `Error` when a setting is out of range, when a
+  /// gene's bounds or start make no sense, two have one name, or none evolves, or when an initial
+  /// set has a text that is not a choice of its gene.
   /// `earlier`: what earlier runs trained, for the screened search.
   Evolution(hyp::Space space, Settings settings,
             const std::vector<hyp::Hyperparameters>& initial = {},
@@ -122,6 +123,7 @@ class Evolution {
   void tell(const hyp::Rung& rung);
   /// A further attempt at a trial that has not ended: `anew` one that was paused is trained from
   /// the beginning, which takes the epochs that it had been trained for once more.
+  /// Throws std::out_of_range for a trial that was not handed out.
   void begin_again(int trial, bool anew);
   /// From now on nothing is paused: the trainer cannot. What is under way is trained to its end.
   void cannot_pause();
@@ -144,7 +146,8 @@ class Evolution {
   std::optional<hyp::Trial> next_repeat() const;
   /// The repeat of next_repeat(), or with the number that it had in an earlier life of this run any
   /// other, is under way from now on. With a lag a search that goes on waits for all repeats that
-  /// began before. Throws `Error` for a trial that has not ended.
+  /// began before. Throws `Error` for a trial that has not ended and
+  /// a number below 1.
   hyp::Trial begin_repeat(int trial, int number);
 
   /// The set of a trial that was handed out, as genes and as its trainer gets it, and what was told
@@ -155,6 +158,7 @@ class Evolution {
   /// The fitness that was told of it before its end, by epochs.
   const std::map<int, double>& rungs(int trial) const;
   /// The epoch up to which it is trained, or was last: where it is to be paused, else its last one.
+  /// Throws std::out_of_range as the above do.
   int last_epoch(int trial) const;
   /// The trials of the repeats that have ended, and what was told of these ends, in the order in
   /// which the repeats began.

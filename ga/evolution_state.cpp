@@ -8,6 +8,11 @@ namespace evolve::ga {
 namespace {
 
 std::vector<hyp::Gene> genes_of_search(const hyp::Space& space) {
+  for (const auto& gene : space.genes)
+    if (!hyp::is_sound(gene) || space.find(gene.name) != &gene)
+      throw bad_argument("hyperparameter " + gene.name +
+                             ": its bounds or its start make no sense, or it is there twice",
+                         "give it bounds, a start within them, and a name of its own");
   auto genes = hyp::evolved_genes(space);
   if (genes.empty()) {
     throw bad_argument("no gene evolves",

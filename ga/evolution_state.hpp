@@ -127,7 +127,7 @@ struct EvolutionState {
 
   int asked() const { return static_cast<int>(trials.size()); }
   bool screened() const { return settings.search == "screened"; }
-  const Record& trial(int number) const { return trials[static_cast<std::size_t>(number)]; }
+  const Record& trial(int number) const { return trials.at(static_cast<std::size_t>(number)); }
   const hyp::Genes& start() const { return first_sets.front(); }
   /// The latest one of that trial.
   Step& step_of(int number) { return steps[static_cast<std::size_t>(trial(number).step)]; }

@@ -116,6 +116,7 @@ hyp::Trial begin_repeat(EvolutionState& state, int trial, int number) {
     throw bad_argument("trial " + std::to_string(trial) + " is trained again, but has not ended",
                        "repeat trials that have completed");
   }
+  if (number < 1) throw bad_argument("repeat " + std::to_string(number), "count them from 1");
   state.repeats.push_back({.trial = trial, .number = number});
   return repeat_of(state, trial, number);
 }

@@ -58,6 +58,15 @@ std::optional<WrongBounds> wrong_bounds(const Gene& gene) {
   return {};
 }
 
+bool is_sound(const Gene& gene) {
+  if (is_categorical(gene) &&
+      (gene.low != 0 || gene.high + 1 != static_cast<double>(gene.choices.size())))
+    return false;
+  const bool has_start = gene.low <= gene.start && gene.start <= gene.high;
+  const bool has_no_bounds = !gene.evolve && !is_categorical(gene) && gene.low == gene.high;
+  return !wrong_bounds(gene) && (has_start || (has_no_bounds && std::isfinite(gene.start)));
+}
+
 double least_value(const Gene& gene) {
   return is_whole(gene) ? std::ceil(gene.low) : gene.low;
 }

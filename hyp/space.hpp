@@ -53,6 +53,10 @@ struct WrongBounds {
 /// with a whole number between them where only whole ones count.
 std::optional<WrongBounds> wrong_bounds(const Gene& gene);
 
+/// Whether the bounds make sense, those of a categorical gene are its choices', and the start lies
+/// within them; of a gene that never evolves and has no bounds it may be any finite number.
+bool is_sound(const Gene& gene);
+
 /// The least and the greatest value that the gene may take: whole where only whole ones count,
 /// whatever the bounds are.
 double least_value(const Gene& gene);

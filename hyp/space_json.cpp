@@ -1,4 +1,3 @@
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -23,16 +22,6 @@ nlohmann::ordered_json to_json(const Space& space) {
   }
   return json;
 }
-
-namespace {
-
-bool is_sound(const Gene& gene) {
-  const bool has_start = gene.low <= gene.start && gene.start <= gene.high;
-  const bool has_no_bounds = !gene.evolve && !is_categorical(gene) && gene.low == gene.high;
-  return !wrong_bounds(gene) && (has_start || (has_no_bounds && std::isfinite(gene.start)));
-}
-
-}  // namespace
 
 Space space_from_json(const nlohmann::ordered_json& json) {
   Space space;

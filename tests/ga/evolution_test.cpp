@@ -230,6 +230,7 @@ TEST(Evolution, RefusesSettingsOutOfRange) {
               HasSubstr("--population 0: "));
   EXPECT_THAT(refusal(making({.generations = -1})), HasSubstr("--generations -1: "));
   EXPECT_THAT(refusal(making({.trials = 0})), HasSubstr("--trials 0: "));
+  EXPECT_THAT(refusal(making({.epochs = 0})), HasSubstr("--epochs 0: "));
   EXPECT_THAT(refusal(making({.lag = 0})), HasSubstr("--lag 0: "));
   EXPECT_EQ(refusal(making({.search = "magic"})),
             "--search magic: there is no such search; write screened or classic");
@@ -237,6 +238,27 @@ TEST(Evolution, RefusesSettingsOutOfRange) {
               HasSubstr("--generations 0: "));
   EXPECT_THAT(refusal([] { Evolution(cube(), {.search = "classic"}).extend(1, 0); }),
               HasSubstr("--trials 0: "));
+}
+
+TEST(Evolution, RefusesGenesThatMakeNoSense) {
+  const auto refused = [](const hyp::Gene& gene) {
+    auto space = cube();
+    space.genes.push_back(gene);
+    return refusal([&] { Evolution evolution(space, {}); }).starts_with("hyperparameter x: ");
+  };
+  EXPECT_FALSE(refused({.name = "x"}));
+  EXPECT_TRUE(refused({.name = "x", .scale = hyp::Gene::Scale::log}));
+  EXPECT_TRUE(refused({.name = "x", .high = std::nan("")}));
+  EXPECT_TRUE(refused({.name = "x", .start = 2}));
+  const hyp::Gene choices{
+      .name = "x", .kind = hyp::Gene::Kind::categorical, .high = 2, .choices = {"a", "b", "c"}};
+  EXPECT_FALSE(refused(choices));
+  auto fewer = choices;
+  fewer.choices.pop_back();
+  EXPECT_TRUE(refused(fewer));
+  auto twice = cube();
+  twice.genes.push_back(twice.genes[0]);
+  EXPECT_THAT(refusal([&] { Evolution evolution(twice, {}); }), HasSubstr("it is there twice"));
 }
 
 TEST(Evolution, RefusesASpaceInWhichNothingEvolves) {
