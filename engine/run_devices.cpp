@@ -61,8 +61,12 @@ void Run::change_devices(const DeviceRequest& request) {
   const auto choice = choice_of(request.spec, /*renumbered=*/false);
   std::map<std::string, int> slots;
   for (const auto& slot : choice.slots) ++slots[slot.name];
+  // A device that is to join a new group may be taken away from what it trains now.
+  const auto joins = [&](const std::string& slot) {
+    return core::members_of(slot).size() > 1 && !had_.contains(slot);
+  };
   for (const auto& [slot, _] : slots)
-    if (const auto* device = first_in(slot, taken))
+    if (const auto* device = joins(slot) ? nullptr : first_in(slot, taken))
       throw bad_argument("take " + *device + ": another line has it as a device of the run",
                          "leave one of the two");
   for (const auto& [device, count] : slots) workers_.limit(device, count);

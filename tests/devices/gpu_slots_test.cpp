@@ -228,6 +228,12 @@ TEST_F(RenumberedMasks, SlotsAreKnownThatWouldShowAnotherDeviceThanTheirOwn) {
   }
 }
 
+TEST_F(RenumberedMasks, OfAGroupTheDeviceIsNamedThatIsGone) {
+  const auto slots = choose("cuda:1+cuda:0", had.machine, {}).slots;
+  EXPECT_EQ(missing_of(slots.front(), had.machine.discover("cuda").devices), "");
+  EXPECT_EQ(missing_of(slots.front(), left.machine.discover("cuda").devices), "cuda:0");
+}
+
 TEST_F(Renumbered, NoDriverIsAskedOfDevicesThatARunHas) {
   const auto had = choose("cuda:*", before.machine, {}).slots;
   WithGpus hangs({}, {});

@@ -186,6 +186,19 @@ TEST_F(DeviceFileOfAGroupThatHangs, TakesNoDeviceAwayThatTheGroupIsToKeep) {
                         "of the run; leave one of the two\n"));
 }
 
+TEST_F(DeviceFileOfARunThatHangs, MayTakeDevicesAwayForAGroup) {
+  write_after(2, "npu:0+npu:1\ntake npu:0\ntake npu:1\n");
+  const auto starts_in_a_group = [&] {
+    const auto all = events();
+    return std::ranges::any_of(all, [](const auto& event) {
+      return event["event"] == "started" && event["device"] == "npu:0+npu:1";
+    });
+  };
+  EXPECT_TRUE(eventually(starts_in_a_group));
+  process_.signal(SIGTERM);
+  process_.wait();
+}
+
 /// A run on these cards, three trials a fifth of a second, whose trainers leave what they see in
 /// the file "seen".
 Process begin_on(const Folder& folder, const Variables& cards, const std::string& devices,

@@ -140,7 +140,7 @@ TEST_F(TwoDevices, AreNotAddedToARunOnASingleImage) {
 
 TEST_F(TwoDevices, LeaveNoProcessBehindWhoeverIsKilled) {
   for (const bool coordinator : {false, true}) {
-    auto command = trials(1, 200);
+    auto command = trials(1, 100000);  // which nothing waits for
     command.back() = coordinator ? "killed" : "abandoned";
     command.insert(command.end(), {"--retries", "0"});
     Process evolve(command, folder.path());

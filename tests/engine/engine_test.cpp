@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "results/evolve_csv.hpp"
+#include "tests/refusal.hpp"
 #include "tests/results/folder.hpp"
 
 namespace evolve::engine {
@@ -65,6 +66,20 @@ struct Stopper : Counter {
 RunEnd evolve(const Settings& settings, const std::filesystem::path& folder, Counter& counter,
               const core::StopSource& stop) {
   return begin_run(settings, results::create_run_at(folder), stop, counter)->run();
+}
+
+TEST(Engine, BeginsNoRunWithoutATrainerOrASlot) {
+  const results::Folder folder;
+  const core::StopSource stop;
+  Counter counter;
+  auto no_trainer = settings(1, 12), no_slot = settings(1, 12);
+  no_trainer.workers.command.clear();
+  no_slot.slots.clear();
+  const auto refused = [&](const Settings& settings) {
+    return test::refusal([&] { evolve(settings, folder / "run", counter, stop); });
+  };
+  EXPECT_EQ(refused(no_trainer), "there is no trainer; name its program");
+  EXPECT_EQ(refused(no_slot), "there is no slot; give the run one at least");
 }
 
 TEST(Engine, RunsAWholeEvolutionForAnotherProgram) {

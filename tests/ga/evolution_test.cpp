@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 #include "tests/ga/fixtures.hpp"
 #include "tests/refusal.hpp"
@@ -277,6 +278,9 @@ TEST(Evolution, RefusesOutcomesOfTrialsThatDoNotRun) {
   EXPECT_THAT(refusal([&] { evolution.tell(completed(0, 0.6)); }),
               HasSubstr("trial 0 ended twice"));
   EXPECT_EQ(evolution.best()->fitness, 0.5);
+  EXPECT_THAT(refusal([&] { evolution.begin_repeat(0, 0); }), HasSubstr("repeat 0; count"));
+  EXPECT_THROW(evolution.begin_again(1, true), std::out_of_range);
+  EXPECT_THROW(evolution.last_epoch(-1), std::out_of_range);
 }
 
 TEST(Evolution, MovesLikeAValue) {
