@@ -190,7 +190,7 @@ TEST_F(DataSet, ThatListsImagesThatAreMissingHasThemAllNamedOrIsTrainedOnWithout
   const auto without = evolve(folder.path(), {"--data", "shapes/shapes.yaml", "--cfg",
                                               "yolov5p.yaml", "--skip-bad", "--dry-run"});
   EXPECT_EQ(without.code, 0) << without.err;
-  EXPECT_THAT(without.out, HasSubstr("train: 1 images"));
+  EXPECT_THAT(without.out, HasSubstr("train: 1 image,"));
 }
 
 TEST_F(DataSet, OfARunThatGoesOnElsewhereIsThatOfTheFolderWhereItBegan) {

@@ -134,7 +134,8 @@ TEST_F(TwoDevices, AreNotAddedToARunOnASingleImage) {
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_THAT(
       ended.out,
-      HasSubstr("run/devices: nothing changes: one.yaml: 1 training image for "
+      HasSubstr("run/devices: nothing changes: " + (folder / "one.yaml").string() +
+                ": 1 training image for "
                 "the 2 devices of cpu:0+cpu:1, which train together; name fewer devices\n"));
 }
 

@@ -131,14 +131,15 @@ Error bad_images(std::vector<std::string> faults, Without without) {
 std::vector<std::string> notes(const DatasetStats& stats, const DataConfig& config, Split split) {
   const std::string& name = name_of(split);
   std::vector<std::string> lines;
-  lines.push_back(fmt::format("{}: {} images, {} labels", name, stats.images, stats.labels));
+  lines.push_back(fmt::format("{}: {}, {}", name, core::counted(stats.images, "image"),
+                              core::counted(stats.labels, "label")));
   if (stats.without_labels > 0) {
-    lines.push_back(fmt::format("{}: {} images without labels count as background", name,
-                                stats.without_labels));
+    lines.push_back(fmt::format("{}: {} without labels, taken as background", name,
+                                core::counted(stats.without_labels, "image")));
   }
   if (stats.duplicates > 0) {
-    lines.push_back(
-        fmt::format("{}: {} labels occur twice and are left out", name, stats.duplicates));
+    lines.push_back(fmt::format("{}: {} left out, being there twice", name,
+                                core::counted(stats.duplicates, "label")));
   }
   for (const auto& fault : stats.faults)
     lines.push_back(fmt::format("{}: left out: {}", name, fault));

@@ -39,11 +39,11 @@ TEST_F(Check, CountsImagesAndLabels) {
   EXPECT_EQ(stats.labels, 3);
   EXPECT_EQ(stats.duplicates, 1);
   EXPECT_THAT(stats.per_class, ElementsAre(2, 0, 1));
-  EXPECT_THAT(
-      notes(stats, config, Split::train),
-      ElementsAre("train: 4 images, 3 labels", "train: 2 images without labels count as background",
-                  "train: 1 labels occur twice and are left out",
-                  "train: no label of class 1 (dog)"));
+  EXPECT_THAT(notes(stats, config, Split::train),
+              ElementsAre("train: 4 images, 3 labels",
+                          "train: 2 images without labels, taken as background",
+                          "train: 1 label left out, being there twice",
+                          "train: no label of class 1 (dog)"));
 }
 
 TEST_F(Check, CountsWhatIsLoaded) {
@@ -55,7 +55,7 @@ TEST_F(Check, CountsWhatIsLoaded) {
 TEST_F(Check, SaysOnlyTheCountsWhenAllIsWell) {
   add("a", "0 0.5 0.5 0.5 0.5\n1 0.5 0.5 0.5 0.5\n2 0.5 0.5 0.5 0.5\n");
   EXPECT_THAT(notes(check(config, Split::train), config, Split::train),
-              ElementsAre("train: 1 images, 3 labels"));
+              ElementsAre("train: 1 image, 3 labels"));
 }
 
 TEST_F(Check, NamesTheFirstTenClassesWithoutLabelsInOneLine) {
