@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -155,15 +156,24 @@ MakerLock::MakerLock(const std::string& file, const Beat& beat) {
   }
 }
 
-NewFile::NewFile(std::string file, std::uint64_t bytes)
-    : file_(std::move(file)), part_(part_of(file_)) {
+NewFile::NewFile(std::string file) : file_(std::move(file)), part_(part_of(file_)) {
   remove_leftovers(file_);  // first of all: they take room
   descriptor_ = opened(part_, O_RDWR | O_CREAT | O_EXCL);
-  const int error =
-      bytes ? ::posix_fallocate(descriptor_.number(), 0, static_cast<off_t>(bytes)) : 0;
-  if (!error) return;
-  ::unlink(part_.c_str());
-  throw failure(error);
+}
+
+NewFile::NewFile(std::string file, std::uint64_t bytes, const Beat& beat)
+    : NewFile(std::move(file)) {
+  // In steps: some file systems (NFS) write all of it.
+  constexpr std::uint64_t step = std::uint64_t{64} << 20;
+  for (std::uint64_t begin = 0; begin < bytes;) {
+    const auto more = std::min(step, bytes - begin);
+    const int error = ::posix_fallocate(descriptor_.number(), static_cast<off_t>(begin),
+                                        static_cast<off_t>(more));
+    if (error == EINTR) continue;
+    if (error) throw failure(error);
+    begin += more;
+    beat(0, 0);
+  }
 }
 
 NewFile::~NewFile() {

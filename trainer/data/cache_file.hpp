@@ -49,8 +49,8 @@ class MakerLock {
 /// throws std::system_error when it fails.
 class NewFile {
  public:
-  /// Takes room for so many bytes at once, so that a full disk is noticed first.
-  NewFile(std::string file, std::uint64_t bytes);
+  /// Takes room for so many bytes, so that a full disk is noticed first.
+  NewFile(std::string file, std::uint64_t bytes, const Beat& beat);
   /// Removes what has not become the file.
   ~NewFile();
   NewFile(const NewFile&) = delete;
@@ -60,11 +60,14 @@ class NewFile {
   void write(std::uint64_t offset, std::string_view bytes);
   /// Makes durable what has been written so far.
   void sync();
-  /// Puts it in the file's place, whole and durable; who has the old one open keeps that. Fails
+  /// Puts it in the file's place, whole; who has the old one open keeps that. Fails
   /// where somebody has removed it meanwhile.
   void replace();
 
  private:
+  /// Whatever is thrown after it, the destructor removes the part.
+  explicit NewFile(std::string file);
+
   std::string file_, part_;
   core::FileDescriptor descriptor_;
 };

@@ -107,7 +107,7 @@ int make(const std::string& file, const std::vector<WantedImage>& wanted, std::s
          const ImageCache* before, const std::function<cv::Mat(int)>& decode,
          const ImageCacheOptions& options) {
   const Layout layout = layout_of(wanted, count);
-  NewFile made(file, layout.bytes);
+  NewFile made(file, layout.bytes, options.beat);
   made.write(0, layout.head);
   SteadySync sync(made);
   std::atomic<int> decoded = 0, done = 0;

@@ -108,6 +108,7 @@ class Scan {
         known_(images_.size()) {
     const auto& files = config.images(split);
     for_each_index(count(), options_.threads, [&](int i) {
+      options_.beat(0, 0);  // a file server may take a while for each
       const auto& file = files[static_cast<std::size_t>(i)];
       images_[static_cast<std::size_t>(i)] = {.file = file,
                                               .image_stamp = stamp_of(file),
@@ -154,9 +155,11 @@ class Scan {
   int count() const { return static_cast<int>(images_.size()); }
   /// Somebody else may have written the cache.
   bool may_be(const ScannedImage& image) const {
-    return std::ranges::all_of(image.found.labels, [&](const Label& label) {
-      return label.cls >= 0 && label.cls < classes_;
-    });
+    const auto& [labels, segments, _] = image.found;
+    const int classes = options_.single_cls ? 1 : classes_;
+    return (segments.empty() || segments.size() == labels.size()) &&
+           std::ranges::all_of(
+               labels, [&](const Label& label) { return label.cls >= 0 && label.cls < classes; });
   }
 
   const ScanOptions& options_;
@@ -174,7 +177,7 @@ void note_unwritable(const ScanOptions& options, const std::system_error& error)
 void remember(const std::string& file, const std::vector<ScannedImage>& images,
               const ScanOptions& options) try {
   const auto bytes = bytes_of(images);
-  NewFile kept(file, bytes.size());
+  NewFile kept(file, bytes.size(), options.beat);
   kept.write(0, bytes);
   kept.replace();
 } catch (const std::system_error& error) {

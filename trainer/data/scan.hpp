@@ -33,7 +33,8 @@ struct ScanOptions {
   /// Where it is remembered what was found; empty: nowhere.
   std::string cache_folder = {};
   Threads threads = all_threads;
-  /// Called for each image, known or looked at, and while another process looks.
+  /// Called while files are looked for and while another process looks, and, unless all that was
+  /// found is remembered, for each image.
   Beat beat = [](int, int) {};
   /// Is told, in one line, why nothing can be remembered.
   std::function<void(const std::string&)> note = [](const std::string&) {};

@@ -174,7 +174,7 @@ TEST_F(ImageCacheTest, WhoseMakerWasKilledIsMadeByTheNextProcess) {
   const pid_t maker = fork();
   if (maker == 0) {
     const MakerLock lock(file, [](int, int) {});
-    NewFile half(file, whole.size());
+    NewFile half(file, whole.size(), [](int, int) {});
     half.write(0, whole.substr(0, whole.size() / 2));
     raise(SIGKILL);
   }
@@ -237,7 +237,7 @@ TEST_F(ImageCacheTest, IsWaitedForWhileAnotherProcessMakesIt) {
   if (maker == 0) {
     const MakerLock lock(file, [](int, int) {});
     if (write(locked[1], "l", 1) != 1 || read(go_on[0], &byte, 1) != 1) _exit(1);
-    NewFile made(file, whole.size());
+    NewFile made(file, whole.size(), [](int, int) {});
     made.write(0, whole);
     made.replace();
     _exit(0);
@@ -300,7 +300,7 @@ TEST_F(ImageCacheTest, OfAnotherIsNotTouchedByWhoseOwnWasRemovedWithItsFolderInT
     if (others || files_in_cache(".part").empty()) return;
     std::filesystem::remove_all(folder / "cache");
     lock.emplace(file, [](int, int) {});
-    others.emplace(file, whole.size());
+    others.emplace(file, whole.size(), [](int, int) {});
     others->write(0, whole.substr(0, whole.size() / 2));
   };
   const Dataset own = loaded(interrupted);

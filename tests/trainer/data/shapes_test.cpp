@@ -68,8 +68,7 @@ TEST(Shapes, LoadAtAnySize) {
 
 TEST(Shapes, ReadBackFromDiskAreTheSame) {
   const TemporaryFolder folder;
-  write_file(folder / "s/shapes.yaml", "from an earlier time");
-  write_embedded("shapes", folder / "s");
+  for (int i = 0; i < 2; ++i) write_embedded("shapes", folder / "s");  // also over themselves
   const DataConfig config = read_data_yaml(folder / "s/shapes.yaml");
   for (const Split split : {Split::train, Split::val, Split::test}) {
     const LoadOptions options{.imgsz = 128};
@@ -105,6 +104,14 @@ TEST(Shapes, AreReadBackFromAnotherFolderThanTheyWereWrittenFrom) {
 TEST(Shapes, AreNotWrittenAmongOtherFiles) {
   const TemporaryFolder folder;
   write_file(folder / "mine.txt", "");
+  EXPECT_EQ(test::refusal([&] { write_embedded("shapes", folder / ""); }),
+            (folder / "") + " holds other files; name a new or an empty folder");
+}
+
+TEST(Shapes, AreNotWrittenOverAnotherDataSetOfTheirName) {
+  const TemporaryFolder folder;
+  write_file(folder / "shapes.yaml",
+             "path: .\ntrain: images/train\nval: images/val\nnames: [dog]\n");
   EXPECT_EQ(test::refusal([&] { write_embedded("shapes", folder / ""); }),
             (folder / "") + " holds other files; name a new or an empty folder");
 }

@@ -8,6 +8,7 @@
 #include <opencv2/imgcodecs.hpp>
 
 #include "core/error.hpp"
+#include "core/text_file.hpp"
 #include "core/yaml.hpp"
 #include "trainer/data/embedded/shapes_scene.hpp"
 #include "trainer/data/parallel.hpp"
@@ -91,19 +92,42 @@ std::vector<Drawing> embedded_images(const std::string& name, Split split, bool 
   return drawings;
 }
 
+namespace {
+
+void make_folder(const fs::path& folder) {
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  if (failure)
+    throw bad_argument("cannot make " + folder.string() + " (" + failure.message() + ")",
+                       "name a folder that can be made");
+}
+
+/// NAME.yaml, but for its first line, which says where it lies.
+std::string yaml_text_of(const std::string& name) {
+  std::string text = "train: images/train\nval: images/val\ntest: images/test\n\nnames:\n";
+  const auto names = contents_of(name).names;
+  for (std::size_t i = 0; i < names.size(); ++i) text += fmt::format("  {}: {}\n", i, names[i]);
+  return text;
+}
+
+/// Whether what the folder has is this data set, wherever it lay when it was written.
+bool holds_embedded(const fs::path& yaml, const std::string& text) {
+  if (!fs::is_regular_file(yaml)) return false;
+  const auto all = core::read_text_file(yaml);
+  return all.starts_with("path: ") && all.substr(all.find('\n') + 1) == text;
+}
+
+}  // namespace
+
 void write_embedded(const std::string& name, const std::string& folder) {
   const fs::path root = fs::weakly_canonical(fs::absolute(folder));
   const fs::path yaml = root / (name + ".yaml");
-  if (fs::exists(root) && !fs::exists(yaml) && !fs::is_empty(root)) {
+  const auto text = yaml_text_of(name);
+  if (fs::exists(root) && !fs::is_empty(root) && !holds_embedded(yaml, text))
     throw bad_argument(folder + " holds other files", "name a new or an empty folder");
-  }
-  std::error_code failure;
   for (const Split split : splits) {
-    fs::create_directories(root / "images" / name_of(split), failure);
-    fs::create_directories(root / "labels" / name_of(split), failure);
-    if (failure)
-      throw bad_argument("cannot make " + root.string() + " (" + failure.message() + ")",
-                         "name a folder that can be made");
+    make_folder(root / "images" / name_of(split));
+    make_folder(root / "labels" / name_of(split));
     for (const Drawing& drawing : embedded_images(name, split, false, all_threads)) {
       const fs::path image = root / drawing.name;
       if (!cv::imwrite(image.string(), drawing.pixels)) {
@@ -112,12 +136,7 @@ void write_embedded(const std::string& name, const std::string& folder) {
       write_text(label_file_of(image.string()), label_lines(drawing.labels));
     }
   }
-  std::string text =
-      fmt::format("path: {}\ntrain: images/train\nval: images/val\ntest: images/test\n\nnames:\n",
-                  core::yaml_text(root.string()));
-  const auto names = contents_of(name).names;
-  for (std::size_t i = 0; i < names.size(); ++i) text += fmt::format("  {}: {}\n", i, names[i]);
-  write_text(yaml, text);
+  write_text(yaml, fmt::format("path: {}\n{}", core::yaml_text(root.string()), text));
 }
 
 }  // namespace evolve::data

@@ -37,7 +37,7 @@ std::vector<Drawing> embedded_images(const std::string& name, Split split, bool 
 
 /// Writes an embedded data set in YOLO format: images/{train,val,test}/0000.png, labels/… and
 /// NAME.yaml. Reading it back gives the same pixels and labels. Throws `Error` when the folder
-/// holds anything else, or cannot be written.
+/// holds anything else than this data set, or cannot be written.
 void write_embedded(const std::string& name, const std::string& folder);
 
 }  // namespace evolve::data
