@@ -40,7 +40,7 @@ struct ScanTest : testing::Test {
                 {.single_cls = single_cls,
                  .cache_folder = folder / "cache",
                  .threads = 1,
-                 .beat = [this](int, int) { ++looked_at; }});
+                 .beat = [this](int done, int) { looked_at += done > 0; }});
   }
 };
 
