@@ -47,8 +47,9 @@ hyp::Failed as_said(const workers::NotTrained& failure);
 ///   here: whether `find_fault` finds something.
 /// - `data` is what would fail for every set. It is looked at again from here: where `find_fault`
 ///   sees that nothing is wrong it becomes `other`; where nobody can see that, the trial is held
-///   until another one that starts later completes (RunState::cleared), and is final then. Not
-///   where data were seen to be missing, and nothing has been trained since: these it missed too.
+///   until another one that starts later has been trained (RunState::cleared), and is final then.
+///   Not where data were seen to be missing, and nothing has been trained since: these it missed
+///   too.
 /// - All else is final when the retries are used up, or what the attempt has trained cannot be
 ///   trained again within the run's epochs, and a fitness that is not finite at once; but nothing
 ///   is as long as no trial has been trained since the surroundings last failed.

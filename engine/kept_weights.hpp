@@ -12,7 +12,8 @@ namespace evolve::engine {
 class KeptWeights {
  public:
   /// Keeps the folder `weights` of the `most` trials of greatest fitness, and of the recommended
-  /// one, in the run at `root`, and none of repeats; nothing: of all.
+  /// one if it was among these when it became that, in the run at `root`, and none of repeats;
+  /// nothing: of all.
   KeptWeights(std::filesystem::path root, std::optional<int> most, const RunState& state);
 
   /// To be called when a trial or a repeat has ended: removes what is not to be kept. A folder that

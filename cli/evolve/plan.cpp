@@ -229,6 +229,15 @@ void settle_own_inputs(Plan& plan, bool may_change) {
                            " is not what the run began with: its trials may not be comparable";
 }
 
+/// How many sets there are of which none is another, or the start.
+std::int64_t sets_beside_start(const hyp::Space& space,
+                               const std::vector<hyp::Hyperparameters>& given) {
+  std::set<hyp::Genes> sets;
+  for (const auto& hyp : given) sets.insert(hyp::genes_of(space, hyp));
+  sets.erase(hyp::genes_of(space, {}));
+  return std::ssize(sets);
+}
+
 }  // namespace
 
 Plan make_plan(const EvolveOptions& options, Screen& screen) {
@@ -256,10 +265,9 @@ Plan make_plan(const EvolveOptions& options, Screen& screen) {
                        .options = to_json(options)};
   const auto trials = ga::most_trials(engine::search_settings(plan.settings.run));
   settle_inputs(plan, /*may_change=*/true, screen);
-  if (const auto given = std::ssize(initial); given >= trials)
-    plan.notes.push_back(
-        fmt::format("of the {} given sets {} {} no trial: the first is the start's, {} follow",
-                    given, given - trials + 1, given == trials ? "gets" : "get", trials - 1));
+  if (const auto given = sets_beside_start(space, initial); given >= trials)
+    plan.notes.push_back(fmt::format("{}, but room for {}: the first trial is the start's",
+                                     core::counted(given, "given set"), trials - 1));
   if (auto note = note_on_options(options, space)) plan.notes.push_back(*std::move(note));
   for (auto& note : notes_on_start(options, space)) plan.notes.push_back(std::move(note));
   for (auto& note : notes_on(initial, space)) plan.notes.push_back(std::move(note));

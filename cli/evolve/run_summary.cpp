@@ -16,9 +16,9 @@ std::string share_done(const engine::RunState& state) {
   const auto& search = state.evolution();
   if (const auto most = state.bounds().max_epochs)
     return fmt::format("{} of {}", state.epochs_trained(), core::counted(*most, "epoch"));
-  auto share = state.ended_for_repeats()
-                   ? core::counted(search.ended(), "trial")
-                   : fmt::format("{} of {} trials", search.ended(), search.planned());
+  auto share = state.ended_for_repeats() ? core::counted(search.ended(), "trial")
+                                         : fmt::format("{} of {}", search.ended(),
+                                                       core::counted(search.planned(), "trial"));
   if (const int repeats = state.repeats().in_all(); search.done() && repeats > 0)
     share += fmt::format(" and {} of {}", state.repeats_ended(), core::counted(repeats, "repeat"));
   return share;

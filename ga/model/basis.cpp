@@ -20,6 +20,7 @@ constexpr double earlier_weight = 0.7;
 
 // Of the square of the distance between the start and an evenly drawn value of one gene.
 double mean_square(const hyp::Gene& gene) {
+  if (!hyp::has_range(gene)) return 0;
   if (is_categorical(gene)) return 1 - 1 / static_cast<double>(gene.choices.size());
   double variance = 1.0 / 12;
   if (gene.kind == hyp::Gene::Kind::integer && gene.scale == hyp::Gene::Scale::linear) {

@@ -3,7 +3,8 @@
 // The kernel's are those of greatest posterior, and have log-normal priors. Length scales are
 // expected to grow with the root of the number of genes (Hvarfner et al. 2024, "Vanilla Bayesian
 // optimization performs great in high dimensions"), and noise may be anything from none to more
-// than there is signal: where a few trainings of many genes are explained by short lengths and no
+// than there is signal (the mean is a constant at its best value here, whatever the model adds to
+// it): where a few trainings of many genes are explained by short lengths and no
 // noise, the search stays with the luckiest.
 #pragma once
 

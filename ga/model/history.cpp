@@ -96,19 +96,20 @@ History::Selection History::around(std::span<const int> sets, Index most,
   for (const int set : sets)
     distances = distances.cwiseMin(squared_distances_from(set, size(), parameters));
   const Targets targets = targets_of(observation_);
-  const auto weighed = telling(best_and_nearest(targets, model_points, parameters));
-  auto nearest = telling(ranking(-distances, size()));
+  const auto weighed = telling(best_and_nearest(targets, model_points, parameters), size());
+  auto nearest = telling(ranking(-distances, size()), size());
   if (std::ssize(nearest) > most) nearest.resize(static_cast<std::size_t>(most));
   return selection_of(nearest, targets, OutputWarping(targets.values(weighed)));
 }
 
-std::vector<Index> History::telling(std::vector<Index> entries) const {
+std::vector<Index> History::telling(std::vector<Index> entries, Index length) const {
   constexpr std::ptrdiff_t enough = 3;
   using Ending = Observation::Ending;
   const auto of = [&](Index entry) -> const Observation& {
     return observation_[static_cast<std::size_t>(entry)];
   };
-  const bool negative = can_be_negative(observation_);
+  const bool negative =
+      can_be_negative(std::span(observation_).first(static_cast<std::size_t>(length)));
   const auto tells = [&](Index entry) {
     return of(entry).ending != Ending::failed && !ga::learnt_nothing(of(entry), negative);
   };
@@ -253,7 +254,7 @@ const std::vector<History::Plausible>& History::plausible() {
   if (weighed_ == length) return plausible_;
   weighed_ = length;
   const Targets targets = targets_of({observation_.data(), static_cast<std::size_t>(length)});
-  const auto entries = telling(best_and_nearest(targets, model_points, best));
+  const auto entries = telling(best_and_nearest(targets, model_points, best), length);
   const Selection all = selection_of(entries, targets, OutputWarping(targets.values(entries)));
   const auto places = spread(all.points.cols(), compared_points);
   const Observations known = unweighed(all).of(places);

@@ -119,8 +119,9 @@ class History {
   /// Of the first outcomes, whose targets these are.
   std::vector<Eigen::Index> best_and_nearest(const Targets& targets, Eigen::Index most,
                                              const KernelParameters& parameters) const;
-  /// Of these entries those that say how good a set is, see plausible().
-  std::vector<Eigen::Index> telling(std::vector<Eigen::Index> entries) const;
+  /// Of these entries, which are among the first `length`, those that say how good a set is, see
+  /// plausible(). What came later must not matter: a resumed run asks when it knows more.
+  std::vector<Eigen::Index> telling(std::vector<Eigen::Index> entries, Eigen::Index length) const;
   Selection selection_of(const std::vector<Eigen::Index>& order, const Targets& targets,
                          const OutputWarping& warping) const;
   void weigh_outliers(Eigen::Index length);

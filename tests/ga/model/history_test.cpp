@@ -170,6 +170,24 @@ TEST(History, FitsTheSameWheneverItIsAsked) {
   EXPECT_NE(once.parameters(), prior_mode(2));
 }
 
+TEST(History, WeighsTheSameThoughALaterFitnessIsTheFirstBelow0) {
+  History once(space), before(space);
+  Rng rng(1);
+  for (int n = 0; n < 31; ++n) {
+    const Eigen::VectorXd point = sobol_points(2, 1, rng).col(0);
+    const double fitness = n == 30 ? -0.1 : n % 3 == 0 ? 0 : std::sin(9 * point[0]) + 2;
+    if (n == 30) before.plausible();
+    for (History* history : {&once, &before})
+      history->add(genes_at(space, point), {Ending::completed, fitness, n});
+  }
+  const auto &late = once.plausible(), &early = before.plausible();
+  ASSERT_EQ(late.size(), early.size());
+  for (std::size_t i = 0; i < late.size(); ++i) {
+    EXPECT_EQ(late[i].noise, early[i].noise);
+    EXPECT_EQ(late[i].weight, early[i].weight);
+  }
+}
+
 // 31 outcomes are not looked at before there are 33.
 TEST(History, AmongLooksWeighsTheSecondEndOfASetAtOnce) {
   for (const bool looks : {true, false}) {
