@@ -185,9 +185,8 @@ void check_room_for_open(const RunState& state, int max_epochs) {
   const auto least = epochs_with(state, 0);
   if (state.open().empty() || max_epochs >= least) return;
   throw bad_argument(
-      fmt::format("--max-epochs {}: {} of training are done, and what was under way takes {} more",
-                  max_epochs, core::counted(state.epochs_trained(), "epoch"),
-                  least - state.epochs_trained()),
+      fmt::format("--max-epochs {}: after {} what was under way takes {} more", max_epochs,
+                  core::counted(state.epochs_trained(), "epoch"), least - state.epochs_trained()),
       fmt::format("write {} or more", least));
 }
 

@@ -470,8 +470,7 @@ TEST(Extension, LeavesRoomForWhatIsUnderWay) {
     state.apply(results::Started{.trial = trial.number, .hyp = trial.hyp});
   }
   EXPECT_EQ(test::refusal([&] { extension(state, {.max_epochs = 9}); }),
-            "--max-epochs 9: 6 epochs of training are done, and what was under way takes 4 more; "
-            "write 10 or more");
+            "--max-epochs 9: after 6 epochs what was under way takes 4 more; write 10 or more");
   EXPECT_EQ(extension(state, {.max_epochs = 10})->max_epochs, 10);
 }
 
