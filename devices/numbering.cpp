@@ -30,14 +30,19 @@ bool is_same_device(const Accelerator& accelerator, const std::string& name,
 
 namespace {
 
-/// The device at this place of the slot's.
-auto find_member(const core::Slot& slot, std::size_t place,
-                 const std::vector<Accelerator>& listed) {
-  const auto name = core::members_of(slot.name).at(place);
-  const auto identity =
-      place < slot.identities.size() ? slot.identities[place] : core::DeviceIdentity{};
-  return std::ranges::find_if(listed,
-                              [&](const auto& one) { return is_same_device(one, name, identity); });
+/// The slot's devices, in its order, among those that a driver lists; null where it does not.
+std::vector<const Accelerator*> members_among(const std::vector<Accelerator>& listed,
+                                              const core::Slot& slot) {
+  std::vector<const Accelerator*> members;
+  for (const auto& name : core::members_of(slot.name)) {
+    const auto place = members.size();
+    const auto identity =
+        place < slot.identities.size() ? slot.identities[place] : core::DeviceIdentity{};
+    const auto device = std::ranges::find_if(
+        listed, [&](const auto& one) { return is_same_device(one, name, identity); });
+    members.push_back(device == listed.end() ? nullptr : &*device);
+  }
+  return members;
 }
 
 }  // namespace
@@ -54,19 +59,18 @@ bool shows(const core::Slot& slot, const std::vector<Accelerator>& devices) {
 std::optional<std::vector<Accelerator>> devices_of(const core::Slot& slot,
                                                    const std::vector<Accelerator>& listed) {
   std::vector<Accelerator> devices;
-  for (std::size_t place = 0; place < core::members_of(slot.name).size(); ++place) {
-    const auto device = find_member(slot, place, listed);
-    if (device == listed.end()) return {};
+  for (const auto* device : members_among(listed, slot)) {
+    if (!device) return {};
     devices.push_back(*device);
   }
   return devices;
 }
 
 std::string missing_of(const core::Slot& slot, const std::vector<Accelerator>& listed) {
-  const auto names = core::members_of(slot.name);
-  for (std::size_t place = 0; place < names.size(); ++place)
-    if (find_member(slot, place, listed) == listed.end()) return names[place];
-  return {};
+  const auto members = members_among(listed, slot);
+  const auto missing = std::ranges::find(members, nullptr);
+  if (missing == members.end()) return {};
+  return core::members_of(slot.name)[static_cast<std::size_t>(missing - members.begin())];
 }
 
 Shown shown_to(const core::Slot& slot, const std::vector<Accelerator>& listed) {

@@ -55,9 +55,10 @@ void Run::remember_devices() {
 
 void Run::change_devices(const DeviceRequest& request) {
   if (request.spec.empty()) throw bad_argument("no device would be left", "leave the run one");
+  const auto known = with_members(had_);
   std::vector<std::string> taken;
   for (const auto& text : request.taken_at_once)
-    for (const auto& device : devices_named(text, with_members(had_))) taken.push_back(device);
+    for (const auto& device : devices_named(text, known)) taken.push_back(device);
   const auto choice = choice_of(request.spec, /*renumbered=*/false);
   std::map<std::string, int> slots;
   for (const auto& slot : choice.slots) ++slots[slot.name];

@@ -146,8 +146,7 @@ class Evolution {
   std::optional<hyp::Trial> next_repeat() const;
   /// The repeat of next_repeat(), or with the number that it had in an earlier life of this run any
   /// other, is under way from now on. With a lag a search that goes on waits for all repeats that
-  /// began before. Throws `Error` for a trial that has not ended and
-  /// a number below 1.
+  /// began before. Throws `Error` for a trial that has not ended and a number below 1.
   hyp::Trial begin_repeat(int trial, int number);
 
   /// The set of a trial that was handed out, as genes and as its trainer gets it, and what was told

@@ -39,8 +39,9 @@ void check_for(const PythonTrainer& trainer, const EvolveOptions& options) {
           "leave it out");
     }
   if (is_yolov5(trainer)) check_optimizer(options.train);
-  if (!is_ultralytics(trainer)) return;
-  if (const auto fault = ultralytics_optimizer_fault(options.train.optimizer))
+  const auto fault =
+      is_ultralytics(trainer) ? ultralytics_optimizer_fault(options.train.optimizer) : std::nullopt;
+  if (fault)
     throw bad_argument("--optimizer " + options.train.optimizer + ": " + *fault,
                        "name one, such as " + trainer.optimizer);
 }

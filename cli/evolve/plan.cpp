@@ -229,6 +229,20 @@ void settle_own_inputs(Plan& plan, bool may_change) {
                            " is not what the run began with: its trials may not be comparable";
 }
 
+/// Each device of a slot has an image to train on, also of one that comes while the run goes on.
+void check_images_of_groups(Plan& plan, std::int64_t images) {
+  const auto check = [images, data = plan.options.train.data](const auto& slots) {
+    for (const auto& slot : slots) check_images(slot, images, data);
+  };
+  check(plan.settings.slots);
+  plan.settings.choose_devices = [check, choose = std::move(plan.settings.choose_devices)](
+                                     const std::string& spec, const devices::Had& had) {
+    auto choice = choose(spec, had);
+    check(choice.slots);
+    return choice;
+  };
+}
+
 /// How many sets there are of which none is another, or the start.
 std::int64_t sets_beside_start(const hyp::Space& space,
                                const std::vector<hyp::Hyperparameters>& given) {
@@ -287,24 +301,6 @@ Plan resumed_plan(const EvolveOptions& now, const results::RunSettings& run,
   throw bad_input({journal, 1}, wrong.what(),
                   "restore the journal from a copy, or start a new run");
 }
-
-namespace {
-
-/// Each device of a slot has an image to train on, also of one that comes while the run goes on.
-void check_images_of_groups(Plan& plan, std::int64_t images) {
-  const auto check = [images, data = plan.options.train.data](const auto& slots) {
-    for (const auto& slot : slots) check_images(slot, images, data);
-  };
-  check(plan.settings.slots);
-  plan.settings.choose_devices = [check, choose = std::move(plan.settings.choose_devices)](
-                                     const std::string& spec, const devices::Had& had) {
-    auto choice = choose(spec, had);
-    check(choice.slots);
-    return choice;
-  };
-}
-
-}  // namespace
 
 void settle_inputs(Plan& plan, bool may_change, Screen& screen) {
   const auto& train = plan.options.train;

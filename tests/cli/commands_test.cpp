@@ -11,7 +11,9 @@ namespace {
 
 TEST(Commands, AreNotTakenForTheNameOfARun) {
   CLI::App app;
-  for (const auto& command : subcommands(app))
+  const auto commands = subcommands(app);
+  EXPECT_EQ(app.get_subcommands({}).size(), commands.size());
+  for (const auto& command : commands)
     EXPECT_EQ(core::shell_folder(command.app->get_name()), "./" + command.app->get_name());
 }
 

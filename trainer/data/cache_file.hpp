@@ -60,8 +60,8 @@ class NewFile {
   void write(std::uint64_t offset, std::string_view bytes);
   /// Makes durable what has been written so far.
   void sync();
-  /// Puts it in the file's place, whole; who has the old one open keeps that. Fails
-  /// where somebody has removed it meanwhile.
+  /// Puts it in the file's place, whole; who has the old one open keeps that. Fails where somebody
+  /// has removed it meanwhile.
   void replace();
 
  private:

@@ -56,8 +56,8 @@ class PreparedData {
   std::map<AnchorKey, data::AnchorChoice> anchors_;
 };
 
-/// How a worker loads any split, but for `training`: the cache folder is the machine's,
-/// and notes go to standard error.
+/// How a worker loads any split, but for `training`: the cache folder is the machine's, and notes
+/// go to standard error.
 data::LoadOptions load_options(const TrainOptions& options, const data::Threads& threads,
                                const data::Beat& beat);
 

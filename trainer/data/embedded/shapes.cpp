@@ -60,6 +60,29 @@ void write_text(const fs::path& file, const std::string& text) {
     throw run_failed("cannot write " + file.string(), "check the disk and its permissions");
 }
 
+void make_folder(const fs::path& folder) {
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  if (failure)
+    throw bad_argument("cannot make " + folder.string() + " (" + failure.message() + ")",
+                       "name a folder that can be made");
+}
+
+/// NAME.yaml, but for its first line, which says where it lies.
+std::string yaml_text_of(const std::string& name) {
+  std::string text = "train: images/train\nval: images/val\ntest: images/test\n\nnames:\n";
+  const auto names = contents_of(name).names;
+  for (std::size_t i = 0; i < names.size(); ++i) text += fmt::format("  {}: {}\n", i, names[i]);
+  return text;
+}
+
+/// Whether what the folder has is this data set, wherever it lay when it was written.
+bool holds_embedded(const fs::path& yaml, const std::string& text) {
+  if (!fs::is_regular_file(yaml)) return false;
+  const auto all = core::read_text_file(yaml);
+  return all.starts_with("path: ") && all.substr(all.find('\n') + 1) == text;
+}
+
 }  // namespace
 
 bool is_embedded(const std::string& name) {
@@ -91,33 +114,6 @@ std::vector<Drawing> embedded_images(const std::string& name, Split split, bool 
   });
   return drawings;
 }
-
-namespace {
-
-void make_folder(const fs::path& folder) {
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  if (failure)
-    throw bad_argument("cannot make " + folder.string() + " (" + failure.message() + ")",
-                       "name a folder that can be made");
-}
-
-/// NAME.yaml, but for its first line, which says where it lies.
-std::string yaml_text_of(const std::string& name) {
-  std::string text = "train: images/train\nval: images/val\ntest: images/test\n\nnames:\n";
-  const auto names = contents_of(name).names;
-  for (std::size_t i = 0; i < names.size(); ++i) text += fmt::format("  {}: {}\n", i, names[i]);
-  return text;
-}
-
-/// Whether what the folder has is this data set, wherever it lay when it was written.
-bool holds_embedded(const fs::path& yaml, const std::string& text) {
-  if (!fs::is_regular_file(yaml)) return false;
-  const auto all = core::read_text_file(yaml);
-  return all.starts_with("path: ") && all.substr(all.find('\n') + 1) == text;
-}
-
-}  // namespace
 
 void write_embedded(const std::string& name, const std::string& folder) {
   const fs::path root = fs::weakly_canonical(fs::absolute(folder));
