@@ -275,6 +275,14 @@ void train(const json& message) {
     while (true) ::pause();
   } else if (mode == "ok, then garbage") {
     say(result_line(trial, "0.5") + "bye\n");
+  } else if (mode == "ok, and hangs on its way out") {
+    say(result_line(trial, "0.5"));
+    sleep_for_ever();
+  } else if (mode == "ok, then a late sign of life") {
+    say(result_line(trial, "0.5"));
+    wait_for_order();
+    say("{\"type\":\"alive\",\"trial\":" + std::to_string(trial) + "}\n");
+    std::exit(0);
   } else if (mode == "ok, then late garbage") {
     say(result_line(trial, "0.5"));
     wait_for_order();

@@ -41,7 +41,9 @@ Subprocess::~Subprocess() {
 void Subprocess::end() {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::seconds grace{1};
-  ::kill(id_, SIGTERM);
+  // Whoever is behind a shell, too; we go on. (Of a launcher that waits for us the group is not
+  // ours.)
+  ::kill(::getpgrp() == ::getpid() ? 0 : id_, SIGTERM);
   for (const auto until = Clock::now() + grace; !status() && Clock::now() < until; read())
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }

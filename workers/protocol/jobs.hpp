@@ -3,8 +3,8 @@
 //
 // After `Ready` the engine sends one job. A training answers with any number of `BatchReport`, an
 // `EpochReport` after each epoch (after a resume first those of the epochs that were done before),
-// and a `TrainingReport`; a validation with a `ValidationReport`. `Failure`, with trial 0, ends
-// either. Either may send `Alive` in between.
+// and a `TrainingReport`; a validation with a `ValidationReport`. `Failure`, without a trial,
+// ends either. Either may send `Alive` in between.
 #pragma once
 
 #include <array>

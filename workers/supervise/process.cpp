@@ -2,6 +2,7 @@
 
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <array>
 #include <boost/asio/buffer.hpp>
@@ -27,14 +28,16 @@ using Stream = asio::posix::stream_descriptor;
 constexpr std::size_t one_turn = 1 << 14;
 
 /// trial-reaper: beside evolve in a build folder, in libexec/ of an installation. Nothing where
-/// neither is there, and under the sanitizers, which are to see the reaper too.
+/// neither is there or may be started, and under the sanitizers, which are to see the reaper too.
 std::optional<std::string> reaper_program() {
 #ifndef EVOLVE_SANITIZED
-  const auto here = core::this_program().parent_path();
+  std::error_code absent;  // as is /proc, maybe
+  const auto here = std::filesystem::read_symlink("/proc/self/exe", absent).parent_path();
+  if (here.empty()) return {};
   for (const auto& folder : {here, here.parent_path() / "libexec/evolve"}) {
     const auto program = (folder / "trial-reaper").string();
-    std::error_code absent;
-    if (std::filesystem::is_regular_file(program, absent)) return program;
+    if (std::filesystem::is_regular_file(program, absent) && ::access(program.c_str(), X_OK) == 0)
+      return program;
   }
 #endif
   return {};
@@ -49,7 +52,11 @@ std::shared_ptr<Process> Process::start(asio::io_context& io,
                                         const std::vector<std::string>& command,
                                         const core::Slot& slot, ProcessEvents events) {
   const std::shared_ptr<Process> process(new Process(io, std::move(events)));
-  process->spawn(command, slot);
+  try {
+    process->spawn(command, slot);
+  } catch (const boost::system::system_error& error) {  // no further file is watched, maybe
+    throw std::system_error(error.code());
+  }
   return process;
 }
 
@@ -58,10 +65,14 @@ void Process::spawn(const std::vector<std::string>& command, const core::Slot& s
   auto output = core::make_pipe();
   auto errors = core::make_pipe();
   auto lifeline = core::make_socket_pair();
-  input_.assign(input.writer.release());
-  output_.assign(output.reader.release());
-  errors_.assign(errors.reader.release());
-  lifeline_.assign(lifeline.writer.release());
+  const auto take = [](Stream& stream, core::FileDescriptor& end) {
+    stream.assign(end.number());
+    end.release();
+  };
+  take(input_, input.writer);
+  take(output_, output.reader);
+  take(errors_, errors.reader);
+  take(lifeline_, lifeline.writer);
   for (auto* stream : {&input_, &output_, &errors_, &lifeline_}) stream->non_blocking(true);
   // A step of a job outlives an srun that is killed; one that is told to end takes it along.
   const std::chrono::milliseconds grace = std::chrono::seconds(slot.job_step ? 5 : 0);
@@ -190,7 +201,8 @@ void Process::finish() {
   if (output_.is_open()) read_some(output_, most);
   if (errors_.is_open()) read_some(errors_, most);
   // A whole message whose newline is missing; one that was cut short says nothing.
-  if (nlohmann::json::accept(line_)) events_.line(std::exchange(line_, {}));
+  if (nlohmann::json::parse(line_, nullptr, /*allow_exceptions=*/false).is_object())
+    events_.line(std::exchange(line_, {}));
   exited_ = true;
   output_.close();
   errors_.close();

@@ -30,16 +30,21 @@ class JobRun {
   JobEnd wait() {
     const auto ended = [&] { return done_ || end_.failure || supervisor_.stop_requested(); };
     while (!ended()) supervisor_.step(Clock::now() + std::chrono::minutes(1));
+    // Who stops us may have stopped the process first.
+    constexpr std::chrono::milliseconds a_moment{50};
+    if (end_.failure)
+      supervisor_.wait_for([&] { return supervisor_.stop_requested(); }, Clock::now() + a_moment);
     end_.stopped = !done_ && supervisor_.stop_requested();
+    if (end_.stopped) end_.failure.reset();
     return end_;
   }
 
  private:
-  bool receive(std::string_view line) {
-    if (done_) return true;
+  Sense receive(std::string_view line) {
+    if (done_) return Sense::some;
     const auto report = parse_report(line);
     if (report) std::visit([&](const auto& message) { on(message, *report); }, *report);
-    return report.has_value();
+    return report ? Sense::some : Sense::none;
   }
   void on(const Ready& ready, const JobReport&) { process_.on(ready); }
   void on(const Alive& alive, const JobReport& report) {

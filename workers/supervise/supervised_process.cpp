@@ -109,22 +109,22 @@ void SupervisedProcess::on(const Alive& message) {
 
 double SupervisedProcess::seconds() const {
   const auto before = limits_ && unsent_.empty() ? limits_->before : milliseconds(0);
-  const auto now = Clock::now();
-  const std::chrono::duration<double> time = now - supervisor_.away(now) - assigned_ - before;
+  const std::chrono::duration<double> time = Clock::now() - supervisor_.away() - assigned_ - before;
   return std::max(0.0, time.count());
 }
 
 double SupervisedProcess::prepared() const {
-  return std::chrono::duration<double>(limited_from_ - assigned_).count();
+  const std::chrono::duration<double> time = limited_from_ - assigned_;
+  return std::min(time.count(), seconds());
 }
 
 void SupervisedProcess::on(const Ready& message) {
   if (message.protocol != protocol_version)
-    return fail(FailureKind::protocol, fmt::format("it speaks protocol {}, evolve speaks {}",
-                                                   message.protocol, protocol_version));
+    return void(fail(FailureKind::protocol, fmt::format("it speaks protocol {}, evolve speaks {}",
+                                                        message.protocol, protocol_version)));
   // A mask that did not work must not train on another's card.
   if (const auto wrong = misfit(message.identity, identities_); !wrong.empty())
-    return fail(FailureKind::protocol, wrong);
+    return void(fail(FailureKind::protocol, wrong));
   ready_ = true;
   if (!unsent_.empty()) begin();
 }
@@ -133,11 +133,13 @@ void SupervisedProcess::receive(std::string_view line) {
   if (ending_) return;
   received_ = Clock::now();
   const bool first_after_work = has_worked_ && !heard_;
-  heard_ = true;
   const bool unread = first_after_work && process_->has_unread_input();
   try {
-    unknown_ = events_.line(line) ? "" : core::excerpt(line);
+    const auto sense = events_.line(line);
+    heard_ = heard_ || sense != Sense::of_earlier_work;
+    unknown_ = sense != Sense::none ? "" : core::excerpt(line);
   } catch (const std::invalid_argument& wrong) {
+    heard_ = true;
     fail(FailureKind::protocol, wrong.what());
   }
   // What makes no sense now may be the last word about earlier work. Where it has read its order
@@ -149,18 +151,25 @@ void SupervisedProcess::receive(std::string_view line) {
 }
 
 void SupervisedProcess::log(std::string_view bytes) {
+  logged_ = Clock::now();
   last_words_ += bytes;
   if (last_words_.size() > last_words_kept)
     last_words_.erase(0, last_words_.size() - last_words_kept);
   events_.log(bytes);
 }
 
-void SupervisedProcess::fail(FailureKind kind, const std::string& message) {
-  if (ending_) return;
+bool SupervisedProcess::fail(FailureKind kind, const std::string& message) {
+  if (ending_) return false;
   ending_ = Ending{.kind = kind, .message = message, .failed_before_ready = !ready_};
   process_->close_input();
   process_->signal(SIGTERM);
   kill_at_ = Clock::now() + grace;
+  return true;
+}
+
+void SupervisedProcess::out_of_time(FailureKind kind, const std::string& message) {
+  const bool unread = ended_between_work(/*exited_well=*/false);
+  if (fail(kind, message)) ending_->maybe_between_work = unread;
 }
 
 bool SupervisedProcess::ended_between_work(bool exited_well) {
@@ -207,6 +216,8 @@ std::optional<Clock::time_point> SupervisedProcess::broken_until() const {
 void SupervisedProcess::give_up() {
   gone_ = true;
   process_->abandon();
+  ending_->between_work = ending_->maybe_between_work =
+      false;  // whatever it was, the device is lost
   ending_->kind = FailureKind::device_lost;
   ending_->message += fmt::format("; it is still there {} after SIGKILL, stuck in its driver",
                                   seconds_text(last_grace));
@@ -232,13 +243,16 @@ std::optional<Clock::time_point> SupervisedProcess::deadline() const {
   return next;
 }
 
-void SupervisedProcess::excuse(Clock::duration time, Clock::duration unheard,
-                               Clock::time_point now) {
-  received_ = std::min(now, received_ + unheard);
-  assigned_ += time;
-  limited_from_ += time;
-  // What it said that it prepares may have been heard a moment ago.
-  if (at_work()) limited_from_ = std::min(now - limits_->before, limited_from_);
+void SupervisedProcess::excuse_silence(Clock::duration time, Clock::time_point now) {
+  received_ = std::min(now, received_ + time);
+}
+
+void SupervisedProcess::excuse(Clock::duration time, Clock::time_point now) {
+  excuse_silence(time, now);
+  // It may have been ready, or said that it prepares something, a moment ago.
+  const auto latest = now - (at_work() ? limits_->before : milliseconds(0));
+  assigned_ = std::min(latest, assigned_ + time);
+  limited_from_ = std::min(latest, limited_from_ + time);
   for (auto* moment : {&broken_at_, &kill_at_, &give_up_at_})
     if (*moment) **moment += time;
 }
@@ -262,9 +276,9 @@ void SupervisedProcess::tick(Clock::time_point now) {
     return;
   }
   if (limits_ && limits_->in_all && now >= limited_from_ + *limits_->in_all)
-    return fail(FailureKind::timeout, lateness_text(*limits_->in_all));
+    return out_of_time(FailureKind::timeout, lateness_text(*limits_->in_all));
   if (const auto limit = hang_limit(); limit && now >= received_ + *limit)
-    fail(FailureKind::hang, hang_text(*limit));
+    out_of_time(FailureKind::hang, hang_text(*limit));
 }
 
 std::string SupervisedProcess::lateness_text(std::chrono::seconds in_all) const {

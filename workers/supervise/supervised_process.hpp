@@ -47,16 +47,21 @@ struct Ending {
   /// given since: not a line about that, and the order was never read, or the exit code was 0
   /// without a word.
   bool between_work = false;
-  /// The same, as far as one can tell: the first line that it wrote since made no sense.
+  /// The same, as far as one can tell: the first line that it wrote since made no sense, or it ran
+  /// out of time and had not read the order.
   bool maybe_between_work = false;
   bool operator==(const Ending&) const = default;
 };
 
+/// What a line of a process says: nothing that we know, something about work that it had before (a
+/// sign of life may be late), or something else.
+enum class Sense { none, of_earlier_work, some };
+
 /// What the owner of a process is notified of.
 struct SupervisedEvents {
-  /// A line of its standard output; returns whether it says anything that we know. A
-  /// std::invalid_argument that it throws is the reason of a protocol failure.
-  std::function<bool(std::string_view)> line;
+  /// A line of its standard output. A std::invalid_argument that it throws is the reason of a
+  /// protocol failure.
+  std::function<Sense(std::string_view)> line;
   /// What the process wrote to standard error.
   std::function<void(std::string_view)> log;
   /// The process is gone, and so are its descendants; or it is given up, stuck in its driver.
@@ -89,8 +94,8 @@ class SupervisedProcess {
     has_worked_ = true;
   }
 
-  /// Ends the process; the first reason counts.
-  void fail(hyp::FailureKind kind, const std::string& message);
+  /// Ends the process; the first reason counts, and of that it returns true.
+  bool fail(hyp::FailureKind kind, const std::string& message);
   /// Asks the process to end, with a signal too when it is at work.
   void shut_down();
   void signal(int number) { process_->signal(number); }
@@ -110,9 +115,12 @@ class SupervisedProcess {
 
   /// The next moment at which tick() has something to do.
   std::optional<Clock::time_point> deadline() const;
-  /// Until now we were stopped for this `time`: no deadline runs meanwhile; and nobody was there
-  /// for as long as `unheard` to read what it sends.
-  void excuse(Clock::duration time, Clock::duration unheard, Clock::time_point now);
+  /// Until now we were stopped for this `time`: no deadline runs meanwhile.
+  void excuse(Clock::duration time, Clock::time_point now);
+  /// For so long nobody was there to read what it sends.
+  void excuse_silence(Clock::duration time, Clock::time_point now);
+  /// When something that it wrote to standard error was read.
+  Clock::time_point logged() const { return logged_; }
   /// Acts on silence, time limits and graces that have run out.
   void tick(Clock::time_point now);
 
@@ -139,6 +147,8 @@ class SupervisedProcess {
   void begin();
   /// See Ending::between_work.
   bool ended_between_work(bool exited_well);
+  /// Ends a process that has not done what it should by now.
+  void out_of_time(hyp::FailureKind kind, const std::string& message);
 
   Supervisor& supervisor_;
   /// Of the slot's devices: the worker's must be one of them.
@@ -155,9 +165,10 @@ class SupervisedProcess {
   /// When its work began, and from when its time is limited: `before` earlier, both.
   Clock::time_point assigned_, limited_from_;
   Clock::time_point received_ = Clock::now();
+  Clock::time_point logged_ = {};
   bool has_heartbeat_ = false;
   bool has_worked_ = false;
-  /// Whether it has said anything since it was given its work.
+  /// Whether it has said anything since it was given its work, but about earlier work.
   bool heard_ = false;
   bool ready_ = false;
   bool gone_ = false;

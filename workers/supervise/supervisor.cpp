@@ -4,7 +4,6 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <ctime>
 #include <system_error>
 
 #include "workers/supervise/supervised_process.hpp"
@@ -14,31 +13,18 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// The longest step: a longer one means that we were stopped meanwhile, by Ctrl-Z or SIGSTOP.
+/// The longest step.
 constexpr std::chrono::seconds longest_step{1};
 /// How long a step reads at most: those who never pause for breath must not keep us from the time
 /// limits, nor from a request to stop.
 constexpr milliseconds longest_reading{100};
-/// Later than asked for by so much, and it was not a busy machine either.
-constexpr std::chrono::seconds stopped_for{2};
-/// Who has used a processor for one part in so many of a time was not stopped.
-constexpr int least_work = 10;
+/// Nobody has read for so long that much may wait to be read.
+constexpr std::chrono::seconds long_absence{2};
 
 /// What workers have at the end: first to end by themselves once their input ends (less where a
 /// user waits, who asked to stop), then after SIGTERM, and after SIGKILL, slice by slice.
 constexpr milliseconds shutdown_grace{2000}, stopped_grace{1000}, terminated_grace{500},
     killed_grace{5000}, killed_slice{100};
-
-Clock::duration if_long(Clock::duration time) {
-  return time > stopped_for ? time : Clock::duration::zero();
-}
-
-/// Of this process, all its threads.
-Clock::duration processor_time() {
-  timespec used{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-  return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
-}
 
 }  // namespace
 
@@ -54,42 +40,37 @@ void Supervisor::wake_up_at_stop() {
                               [](const boost::system::error_code&) {});
 }
 
-Clock::duration Supervisor::late(Clock::time_point now) const {
-  return if_long(now - std::max(until_, entered_));
-}
-
-Clock::duration Supervisor::away(Clock::time_point now) const {
-  // Who calls us may have worked: then time went by for the processes as well.
-  const bool worked = worked_ * least_work > entered_ - stepped_;
-  return (worked ? Clock::duration::zero() : if_long(entered_ - stepped_)) + late(now);
-}
-
-Clock::duration Supervisor::deaf(Clock::time_point now) const {
-  return if_long(entered_ - stepped_) + late(now);
+void Supervisor::excuse(Clock::time_point now) {
+  const auto time = away();
+  excused_ += time;
+  // They may have been stopped with us.
+  for (auto* process : processes_) process->excuse(time, now);
 }
 
 void Supervisor::step(Clock::time_point until) {
-  entered_ = Clock::now();
-  worked_ = processor_time() - processor_time_;
-  until_ = std::min(until, entered_ + longest_step);
+  const auto entered = Clock::now();
+  excuse(entered);
+  until = std::min(until, entered + longest_step);
   for (const auto* process : processes_)
-    if (const auto deadline = process->deadline()) until_ = std::min(until_, *deadline);
+    if (const auto deadline = process->deadline()) until = std::min(until, *deadline);
   io_.restart();
-  io_.run_one_until(until_);
+  io_.run_one_until(until);
   // What a worker has sent counts before its silence does.
   const auto read_until = Clock::now() + longest_reading;
-  while (Clock::now() < read_until && io_.poll_one() > 0) {
-  }
+  bool all_read = false;
+  while (!all_read && Clock::now() < read_until) all_read = io_.poll_one() == 0;
   const auto now = Clock::now();
-  const auto time = away(now), unheard = deaf(now);
+  excuse(now);
+  // Our caller was away, or in this step a slow disk that logs are written to held us up.
+  const auto unread =
+      entered - stepped_ + std::max(Clock::duration::zero(), now - std::max(entered, until));
   for (auto* process : processes_) {
-    // They may have been stopped with us, and what the others sent in time has been read by now, or
-    // a part of it.
-    process->excuse(time, unheard, now);
+    // What it says may still lie there, or waited behind what it had to log.
+    if (unread > long_absence && (!all_read || process->logged() >= entered))
+      process->excuse_silence(unread, now);
     process->tick(now);
   }
   stepped_ = now;
-  processor_time_ = processor_time();
 }
 
 bool Supervisor::wait_for(const std::function<bool()>& condition, Clock::time_point until) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/stop_source.hpp"
+#include "workers/supervise/stopped_time.hpp"
 
 namespace evolve::workers {
 
@@ -41,13 +42,10 @@ class Supervisor {
  private:
   friend class SupervisedProcess;
   void wake_up_at_stop();
-  /// By how much more than a busy machine explains the step under way is late.
-  Clock::duration late(Clock::time_point now) const;
-  /// For how long we were stopped since the last step, up to now. Processes go on while whoever
-  /// calls us works between two steps: that is no such time.
-  Clock::duration away(Clock::time_point now) const;
-  /// For how long nobody was there to read what processes send: that, and such work.
-  Clock::duration deaf(Clock::time_point now) const;
+  /// For how long we were stopped, as far as that is not excused yet.
+  Clock::duration away() const { return stopped_.so_far() - excused_; }
+  /// Excuses that, up to now.
+  void excuse(Clock::time_point now);
   void send_all(int number);
   /// No longer than that, nor once there were more requests to stop than `seen`.
   bool wait_until_all_gone(std::chrono::milliseconds timeout, int seen);
@@ -57,10 +55,10 @@ class Supervisor {
   boost::asio::io_context io_;
   boost::asio::posix::stream_descriptor stop_descriptor_{io_};
   std::vector<SupervisedProcess*> processes_;
-  /// When the last step ended, the one under way began, and until when that may wait.
-  Clock::time_point stepped_ = Clock::now(), entered_ = stepped_, until_ = stepped_;
-  /// Of a processor: used when the last step ended, and from then on until the one under way began.
-  Clock::duration processor_time_{}, worked_{};
+  /// When the last step ended.
+  Clock::time_point stepped_ = Clock::now();
+  StoppedTime stopped_;
+  Clock::duration excused_{};
 };
 
 }  // namespace evolve::workers

@@ -79,8 +79,8 @@ void Worker::decide(hyp::Decision decision) {
 }
 
 void Worker::take_away() {
-  taken_away_ = process_.sound();  // what it ends of else is the trial's
-  process_.fail(FailureKind::device_lost, taken_away);
+  // What it ends of else is the trial's.
+  taken_away_ = process_.fail(FailureKind::device_lost, taken_away) || taken_away_;
 }
 
 std::optional<Progress> Worker::progress() const {
@@ -94,10 +94,14 @@ std::optional<Progress> Worker::progress() const {
                   .preparing = preparing_};
 }
 
-bool Worker::receive(std::string_view line) try {
+Sense Worker::receive(std::string_view line) try {
   const auto message = parse_from_worker(line);
-  if (message) std::visit([this](const auto& m) { on(m); }, *message);
-  return message.has_value();
+  if (!message) return Sense::none;
+  std::visit([this](const auto& m) { on(m); }, *message);
+  const auto* alive = std::get_if<Alive>(&*message);
+  const bool is_late = alive && alive->trial && alive->trial == previous_trial_ && assignment_ &&
+                       alive->trial != assignment_->order.trial;
+  return is_late ? Sense::of_earlier_work : Sense::some;
 } catch (const std::invalid_argument&) {
   const auto heading = heading_of(line);
   last_named_ = heading.trial;
@@ -127,9 +131,9 @@ void Worker::on(const Epoch& message) {
   if (!is_its_trial(message.trial)) return;
   // It would use up the run's epochs, and no rung that follows would be a new one.
   if (message.epoch < 1 || message.epoch > assignment_->order.epochs)
-    return process_.fail(FailureKind::protocol,
-                         fmt::format("it reports epoch {}, epochs are counted from 1 to {}",
-                                     message.epoch, assignment_->order.epochs));
+    return void(process_.fail(FailureKind::protocol,
+                              fmt::format("it reports epoch {}, epochs are counted from 1 to {}",
+                                          message.epoch, assignment_->order.epochs)));
   grown_ = true;
   preparing_.clear();
   // The same one again is a sign of life; an earlier one is of a training that begins anew.

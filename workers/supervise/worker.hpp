@@ -55,7 +55,7 @@ class Worker {
   std::optional<Progress> progress() const;
 
  private:
-  bool receive(std::string_view line);
+  Sense receive(std::string_view line);
   void on(const Ready& message);
   void on(const Alive& message);
   void on(const Epoch& message);

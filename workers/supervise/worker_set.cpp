@@ -33,7 +33,8 @@ struct Waiting {
 /// Where there are too few processes, files or bytes, or a file server is away, a later start may
 /// go well.
 bool is_no_program(const std::system_error& error) {
-  constexpr std::array of_the_moment = {EAGAIN, ENOMEM, EMFILE, ENFILE, ETXTBSY, EIO, ESTALE};
+  constexpr std::array of_the_moment = {EAGAIN,  ENOMEM, EMFILE, ENFILE,
+                                        ETXTBSY, EIO,    ENOSPC, ESTALE};
   return std::ranges::count(of_the_moment, error.code().value()) == 0;
 }
 

@@ -216,6 +216,31 @@ TEST_F(Workers, AreGivenUpWhenTheySurviveSIGKILL) {
   while (::kill(reaper, 0) == 0) ASSERT_TRUE(workers.wait(std::chrono::milliseconds(10)));
 }
 
+TEST_F(Workers, ThatSurviveSIGKILLBetweenTwoTrialsHaveLostTheirDeviceToo) {
+  auto impatient = settings();
+  impatient.hang_timeout = std::chrono::seconds(5);
+  WorkerSet workers(impatient, stop);
+  trained(workers, 0, "ok, and hangs on its way out");
+  const pid_t reaper = first_child();
+  ASSERT_EQ(::kill(reaper, SIGSTOP), 0);
+  const auto failed = std::get<NotTrained>(run(workers, 1, "ok"));
+  EXPECT_EQ(failed.kind, hyp::FailureKind::device_lost);
+  EXPECT_FALSE(failed.excused);
+  ASSERT_EQ(::kill(reaper, SIGCONT), 0);
+  while (::kill(reaper, 0) == 0) ASSERT_TRUE(workers.wait(std::chrono::milliseconds(10)));
+}
+
+TEST_F(Workers, AreExcusedWhenTheyAreTakenAwayThoughTheyHaveJustClosedTheirOutput) {
+  WorkerSet workers(settings(), stop);
+  workers.start(trial(0, "closes its output"), lease());
+  wait_until_at_work(workers, 0);
+  workers.wait(std::chrono::milliseconds(200));  // it is given a second to end
+  workers.limit("cpu:0", 0, true);
+  const auto failed = std::get<NotTrained>(ends(workers).at(0));
+  EXPECT_EQ(failed.message, "it was taken away");
+  EXPECT_TRUE(failed.excused);
+}
+
 // Whatever they were to be ended for.
 TEST_F(Workers, ThatSurviveSIGKILLHaveLostTheirDevice) {
   auto impatient = settings();

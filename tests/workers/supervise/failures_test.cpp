@@ -130,7 +130,7 @@ TEST_F(Workers, ThatSendSignsOfLifeHaveAMinuteOrAsLongAsAnyOther) {
     const auto nothing = [](const auto&) {};
     SupervisedProcess worker(
         supervisor, settings().command, {.name = "cpu:0"},
-        {.line = [](const auto&) { return true; }, .log = nothing, .gone = nothing});
+        {.line = [](const auto&) { return Sense::some; }, .log = nothing, .gone = nothing});
     worker.assign("", {.hang = seconds(timeout), .in_all = {}});
     worker.on(Alive{});
     const auto left = worker.deadline().value() - Clock::now();

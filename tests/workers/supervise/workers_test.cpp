@@ -209,6 +209,43 @@ TEST_F(Workers, ThatSpeakOutOfTurnWhenTheNextTrialWaitsAreReplacedAndItFailsNot)
   EXPECT_EQ((std::set<pid_t>{pid(0), pid(1), pid(2)}).size(), 3u);
 }
 
+TEST_F(Workers, ThatEndAfterALateSignOfLifeAreReplacedAndTheNextTrialFailsNot) {
+  WorkerSet workers(settings(), stop);
+  EXPECT_EQ(trained(workers, 0, "ok, then a late sign of life").metrics, half);
+  EXPECT_EQ(trained(workers, 1, "ok").metrics, half);
+  EXPECT_NE(pid(0), pid(1));
+}
+
+TEST_F(Workers, ThatHangBeforeTheyReadTheNextTrialAreNotHeldAgainstIt) {
+  for (const bool in_all : {false, true}) {
+    auto impatient = settings();
+    (in_all ? impatient.trial_timeout : impatient.hang_timeout) = std::chrono::seconds(5);
+    WorkerSet workers(impatient, stop);
+    EXPECT_EQ(trained(workers, 0, "ok, and hangs on its way out").metrics, half);
+    const auto failed = std::get<NotTrained>(run(workers, 1, "ok"));
+    EXPECT_EQ(failed.kind, in_all ? hyp::FailureKind::timeout : hyp::FailureKind::hang);
+    EXPECT_TRUE(failed.excused);
+    EXPECT_EQ(trained(workers, 1, "ok").metrics, half);
+  }
+}
+
+TEST_F(Workers, HaveTheirSecondsAndTheirLimitsHoweverLongOurCallerWaitsForItsDisk) {
+  const auto slow_disk = [] { std::this_thread::sleep_for(std::chrono::milliseconds(2500)); };
+  auto impatient = settings();
+  impatient.trial_timeout = std::chrono::seconds(4);
+  WorkerSet workers(impatient, stop);
+  EXPECT_EQ(trained(workers, 0, "ok").metrics, half);
+  slow_disk();
+  EXPECT_GT(trained(workers, 1, "slow").seconds, 1.9);
+  workers.start(trial(2, "hang"), lease());
+  int commits = 0;
+  for (; workers.busy() > 0 && commits < 6; ++commits) {
+    slow_disk();
+    workers.wait(std::chrono::milliseconds(100));
+  }
+  EXPECT_LE(commits, 3);
+}
+
 TEST_F(Workers, ThatBeginEachTrialWithGarbageFailIt) {
   WorkerSet workers(settings(), stop);
   EXPECT_EQ(trained(workers, 0, "ok").metrics, half);
