@@ -16,7 +16,6 @@ int write_dataset(const std::string& name, const std::string& directory) {
   if (name != "shapes") {
     throw bad_argument("dataset " + name + ": there is no such embedded data set", "write shapes");
   }
-  if (directory.empty()) throw bad_argument("dataset shapes: no folder", "name one to write it in");
   data::write_embedded(name, directory);
   fmt::print("{}\n", (std::filesystem::path(directory) / "shapes.yaml").string());
   return 0;

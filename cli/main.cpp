@@ -1,6 +1,7 @@
 // The program `evolve`: reads the command line, runs one command, turns errors into exit codes.
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -43,28 +44,39 @@ void refuse_other_encodings(std::span<char*> arguments) {
       throw bad_argument(core::excerpt(argument) + ": this is not UTF-8", "rename what it names");
 }
 
-/// Whether the command that these words name has an option of this name that takes a value.
-bool takes_value(const CLI::App& app, std::span<char*> words, const std::string& name) {
+/// The option of this name of the command that the words name, where it takes a value.
+const CLI::Option* with_value(const CLI::App& app, std::span<char*> words,
+                              const std::string& name) {
   const CLI::App* command = &app;
   for (const auto* one : app.get_subcommands({}))
     if (!words.empty() && one->get_name() == words.front()) command = one;
   const auto* option = command->get_option_no_throw(name);
-  return option && option->get_items_expected_max() > 0;
+  return option && option->get_items_expected_max() > 0 ? option : nullptr;
 }
 
-/// As CLI11 wants them, the last one first. It would take what follows "--devices=", which a script
-/// makes of an empty variable, for the value.
+/// As CLI11 wants them, the last one first. A script makes "--devices=" and --resume "" of an empty
+/// variable: CLI11 would take what follows the first for the value, and the second for a --resume
+/// without one.
 std::vector<std::string> words_of(std::span<char*> arguments, const CLI::App& app) {
   std::vector<std::string> words;
   bool are_options = true;
   for (std::string word : arguments) {
     if (word == "--") are_options = false;
-    const bool is_empty = are_options && word.starts_with("--") &&
-                          word.find('=') == word.size() - 1 &&
-                          takes_value(app, arguments, word.substr(0, word.size() - 1));
-    if (is_empty) word.pop_back();
+    if (!are_options) {
+      words.push_back(word);
+      continue;
+    }
+    const bool ends_empty = word.starts_with("--") && word.find('=') == word.size() - 1;
+    const auto name = ends_empty                       ? word.substr(0, word.size() - 1)
+                      : word.empty() && !words.empty() ? words.back()
+                                                       : "";
+    const auto* option = with_value(app, arguments, name);
+    if (option && option->get_items_expected_min() == 0) throw empty_value(name);
+    if (option && ends_empty) {
+      words.push_back(name);
+      word.clear();
+    }
     words.push_back(word);
-    if (is_empty) words.emplace_back();
   }
   std::ranges::reverse(words);
   return words;
@@ -103,7 +115,9 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& success) {
     return printed(app.exit(success));
   } catch (const CLI::ExtrasError&) {
-    throw unknown_arguments(app);
+    const auto named = app.get_subcommands();
+    check_values(named.empty() ? app : *named.front());
+    throw unknown_arguments(app, argv[1]);
   } catch (const CLI::ConversionError& error) {
     throw bad_conversion(app, error.what());
   } catch (const CLI::ParseError& error) {
@@ -118,8 +132,13 @@ int run(int argc, char** argv) {
   return command.run();
 }
 
-/// Whether it can be written does not matter: the exit code says the same.
+/// Whether it can be written does not matter: the exit code says the same. So its reader may have
+/// gone, and one that takes nothing is not waited for for long.
 void say(const std::string& what) {
+  std::signal(SIGPIPE, SIG_IGN);
+  constexpr int longest_wait_milliseconds = 5000;
+  pollfd reader{STDERR_FILENO, POLLOUT, 0};
+  if (::poll(&reader, 1, longest_wait_milliseconds) == 0) return;
   std::fputs(("evolve: " + what + "\n").c_str(), stderr);
 }
 

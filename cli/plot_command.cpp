@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "cli/commands.hpp"
 #include "cli/options/destination.hpp"
@@ -53,7 +55,11 @@ void plot_table(const fs::path& csv, const fs::path& image) {
 int plot(const std::string& named, const std::string& image) {
   const auto csv = table_at(named);
   const bool own = is_of_a_run(csv);
-  const bool is_training = !own && results::is_training_header(core::csv_header(csv));
+  const auto header = own ? std::vector<std::string>() : core::csv_header(csv);
+  const bool is_training = results::is_training_header(header);
+  if (!is_training && !header.empty() && header.front() == "epoch")
+    throw bad_input({csv.string(), 1}, "these are not the columns of YOLOv5's results.csv",
+                    "name one of YOLOv5 or of evolve train, or an evolve.csv");
   const results::RunDirectory beside{csv.parent_path()};
   const fs::path target = !image.empty() ? fs::path(image)
                           : is_training  ? beside.results_plot()

@@ -27,8 +27,7 @@ std::string key_of(std::string name) {
 void refuse_empty(const CLI::Option& option, const std::string& name) {
   const bool has_meaning = name == "--weights" || name == "--cfg" || name == "--devices";
   if (has_meaning || option.get_items_expected_min() == 0) return;
-  if (std::ranges::count(option.results(), "") > 0)
-    throw bad_argument(name + " '': this is empty", "give it a value, or leave it out");
+  if (std::ranges::count(option.results(), "") > 0) throw empty_value(name);
 }
 
 /// The same where the variable stood without quotes: the next option is then taken for the value.
@@ -60,6 +59,10 @@ bool is_negated(const CLI::Option& option) {
 }
 
 }  // namespace
+
+Error empty_value(const std::string& option) {
+  return bad_argument(option + " '': this is empty", "give it a value, or leave it out");
+}
 
 void check_values(const CLI::App& app) {
   for (const auto* option : app.get_options()) {

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "core/error.hpp"
+
 namespace CLI {
 class App;
 }
@@ -15,6 +17,8 @@ namespace evolve::cli {
 /// To be called after parsing: throws `Error` for a value that is empty, another option, or a whole
 /// number in another base.
 void check_values(const CLI::App& app);
+/// What is thrown of an empty one.
+Error empty_value(const std::string& option);
 
 /// The options that a command line gave: a key of the command's JSON ("batch_size") and the option
 /// as it is called there ("--batch-size").

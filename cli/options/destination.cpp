@@ -13,13 +13,12 @@
 
 namespace evolve::cli {
 
-void declare(CLI::App& app, Destination& d, const char* group) {
+void declare(CLI::App& app, Destination& d, const char* group, const std::string& replaced) {
   app.add_option("--project", d.project, "Folder of runs")->group(group)->capture_default_str();
   app.add_option("--name", d.name, "Name of the run in it: exp, exp2, …")
       ->group(group)
       ->capture_default_str();
-  app.add_flag("--exist-ok", d.exist_ok,
-               "Use the folder even if it exists (no run of evolve is overwritten)")
+  app.add_flag("--exist-ok", d.exist_ok, "Use the folder even if it exists (" + replaced + ")")
       ->group(group);
   app.add_option("--output", d.output, "Exactly this folder, instead of --project and --name")
       ->group(group);

@@ -21,8 +21,10 @@ struct Destination {
   std::string output = {};
 };
 
-/// --project --name --exist-ok --output
-void declare(CLI::App& app, Destination& destination, const char* group);
+/// --project --name --exist-ok --output. `replaced`: what becomes of results that are in the folder
+/// already.
+void declare(CLI::App& app, Destination& destination, const char* group,
+             const std::string& replaced);
 
 /// The folder that is named as it is and may be there already; nothing where the next free one is
 /// taken.

@@ -110,7 +110,7 @@ Error bad_conversion(const CLI::App& app, std::string said) {
   return bad_argument(said + ": not a number that this option takes", see_help(app));
 }
 
-Error unknown_arguments(const CLI::App& app) {
+Error unknown_arguments(const CLI::App& app, const std::string& first) {
   const auto commands = app.get_subcommands();
   const auto& command = commands.empty() ? app : *commands.front();
   const auto see = see_help(app);
@@ -129,8 +129,9 @@ Error unknown_arguments(const CLI::App& app) {
                           "write " + name + (has_value ? " " + core::shell_word(value) : "") +
                               (has_value ? "" : ", or leave it out"));
     }
-    return bad_argument(left.front() + (commands.empty() ? ": there is no such command"
-                                                         : ": that is one argument too many"),
+    const bool is_command = commands.empty() && left.front() == first;
+    return bad_argument(left.front() + (is_command ? ": there is no such command"
+                                                   : ": that is one argument too many"),
                         see);
   }
   const auto name = option->substr(0, option->find('='));

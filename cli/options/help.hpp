@@ -24,7 +24,7 @@ std::string see_help(const CLI::App& app);
 Error bad_conversion(const CLI::App& app, std::string said);
 
 /// Of the arguments that are left over on `app` and its commands: what is wrong, and the option
-/// that was meant, if one is like it.
-Error unknown_arguments(const CLI::App& app);
+/// that was meant, if one is like it. `first`: the first word of the command line.
+Error unknown_arguments(const CLI::App& app, const std::string& first);
 
 }  // namespace evolve::cli

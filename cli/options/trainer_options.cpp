@@ -101,6 +101,7 @@ void declare_training(CLI::App& app, trainer::TrainOptions& t, const char* group
          "Layers that keep their weights: 10 is the first ten (the backbone), 0 1 2 are just these")
       ->group(group)
       ->type_name("N | LAYER...")
+      ->trigger_on_parse()  // the last one counts; a list would go on where an earlier one ended
       ->check(count_fault, "");
   app.add_flag("--amp,!--no-amp", t.amp, "Mixed precision where it is faster and as good")
       ->group(group);

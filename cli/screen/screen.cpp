@@ -4,12 +4,15 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
+#include <exception>
 #include <string>
 #include <string_view>
 
@@ -30,16 +33,39 @@ bool is_terminal(std::FILE* out) {
   return isatty(fileno(out)) == 1 && kind && std::string_view(kind) != "dumb";
 }
 
-/// Opened anew: others that write there, and read from it, go on as they are. Nothing where that is
-/// no terminal and no pipe, or cannot be opened.
-core::FileDescriptor unwaiting(std::FILE* out) {
+mode_t type_of(std::FILE* out) {
   struct stat status {};
+  return ::fstat(fileno(out), &status) == 0 ? status.st_mode & S_IFMT : 0;
+}
+
+/// Whether somebody reads at the other end, and may stand still.
+bool has_reader(std::FILE* out) {
+  const auto type = type_of(out);
+  return type == S_IFIFO || type == S_IFSOCK || isatty(fileno(out)) == 1;
+}
+
+/// Opened anew: others that write there, and read from it, go on as they are. Nothing where that is
+/// no terminal and no pipe, or cannot be opened (another user's).
+core::FileDescriptor unwaiting(std::FILE* out) {
   const int file = fileno(out);
-  if (::fstat(file, &status) != 0 || !(S_ISFIFO(status.st_mode) || isatty(file) == 1))
-    return core::FileDescriptor();
-  std::fflush(out);
+  if (type_of(out) != S_IFIFO && isatty(file) != 1) return core::FileDescriptor();
   const auto path = "/proc/self/fd/" + std::to_string(file);
   return core::FileDescriptor(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+}
+
+/// As ::write(), of as much as a reader has room for; EAGAIN where it has none.
+ssize_t write_now(std::FILE* out, std::string_view text) {
+  const int file = fileno(out);
+  const auto type = type_of(out);
+  if (type == S_IFSOCK) return ::send(file, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  pollfd reader{file, POLLOUT, 0};
+  if (::poll(&reader, 1, 0) <= 0) {
+    errno = EAGAIN;
+    return -1;
+  }
+  // How much room there is nobody says; so much there is at least.
+  const std::size_t room = type == S_IFIFO ? PIPE_BUF : 1;
+  return ::write(file, text.data(), std::min(room, text.size()));
 }
 
 /// More than that says nothing that a journal does not.
@@ -54,20 +80,25 @@ Screen::Screen(std::FILE* out, std::chrono::seconds between_lines)
       unwaiting_(unwaiting(out)),
       between_lines_(between_lines),
       live_(is_terminal(out)),
-      broken_pipe_(::signal(SIGPIPE, SIG_IGN)) {}
+      broken_pipe_(::signal(SIGPIPE, SIG_IGN)) {
+  std::fflush(out);
+}
 
 Screen::~Screen() {
   clear();
-  const int limit = hurried_ ? longest_wait_milliseconds : -1;
+  // Nor is an error kept back by it.
+  const bool hurried = hurried_ || std::uncaught_exceptions() > 0;
+  const int limit = hurried ? longest_wait_milliseconds : -1;
   // A signal ends the wait, too.
-  for (pollfd reader{unwaiting_.number(), POLLOUT, 0}; !flush();)
+  const int file = unwaiting_.is_open() ? unwaiting_.number() : fileno(out_);
+  for (pollfd reader{file, POLLOUT, 0}; !flush();)
     if (::poll(&reader, 1, limit) <= 0) break;
   ::signal(SIGPIPE, broken_pipe_);
 }
 
 // A run goes on when its output cannot be written: the reader has gone, or the disk is full.
 void Screen::write(const std::string& text) {
-  if (!unwaiting_.is_open()) {
+  if (!has_reader(out_)) {
     std::fwrite(text.data(), 1, text.size(), out_);
     std::fflush(out_);
     return;
@@ -78,7 +109,9 @@ void Screen::write(const std::string& text) {
 
 bool Screen::flush() {
   while (!waiting_.empty()) {
-    const auto count = ::write(unwaiting_.number(), waiting_.data(), waiting_.size());
+    const auto count = unwaiting_.is_open()
+                           ? ::write(unwaiting_.number(), waiting_.data(), waiting_.size())
+                           : write_now(out_, waiting_);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno == EAGAIN) return false;
     waiting_.erase(0, count < 0 ? waiting_.size() : static_cast<std::size_t>(count));

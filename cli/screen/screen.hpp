@@ -18,7 +18,7 @@ struct LiveText {
 /// A screen that shows texts as one line each, whatever is in them: a name may have what tells a
 /// terminal what to do. Its reader nobody waits for: a terminal that is held (Ctrl-S), or whose
 /// connection hangs, costs no training. What cannot be written yet is written later; the end waits
-/// for it, until a signal comes.
+/// for it, until a signal comes (after an error for some seconds only).
 class Screen {
  public:
   /// Live when `out` is a terminal that can move back (TERM is not "dumb"). While it lives SIGPIPE
@@ -51,7 +51,8 @@ class Screen {
   using Clock = std::chrono::steady_clock;
 
   std::FILE* out_;
-  /// The same terminal or pipe, where a write does not wait; closed: nothing to wait for.
+  /// The same terminal or pipe, where a write does not wait; closed: it is none, or somebody
+  /// else's.
   core::FileDescriptor unwaiting_;
   std::string waiting_;
   std::chrono::seconds between_lines_;

@@ -30,7 +30,7 @@ bool is_command(std::string_view line) {
 
 std::string wrapped(const std::string& line, std::size_t width) {
   if (is_command(line)) return line;
-  const auto indent = words_begin(line);
+  const auto indent = std::min(words_begin(line), width / 2);
   std::string result, rest = line;
   while (core::place_of_character(rest, width) < rest.size()) {
     // A word that is too long stays as it is.

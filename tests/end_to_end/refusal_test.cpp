@@ -347,6 +347,22 @@ TEST(Evolve, SaysHowItWritesWhatUltralyticsCommandIsGiven) {
   expect_refusal(folder, {"tune"}, {"tune: there is no such command"});
 }
 
+TEST(Evolve, TakesAnEmptyVariableOfAScriptForNoOptionThatIsLeftOut) {
+  Folder folder;
+  for (const std::string option : {"--resume", "--evolve", "--cache"}) {
+    const auto line = "evolve: " + option + " '': this is empty; give it a value, or leave it out";
+    expect_refusal(folder, {option, "", "--trials", "5"}, {line});
+    expect_refusal(folder, {option + "="}, {line});
+  }
+  expect_refusal(folder, {"train", "--resume", ""}, {"evolve: --resume '': this is empty"});
+}
+
+TEST(Evolve, SaysWhichOptionLacksItsValue) {
+  Folder folder;
+  expect_refusal(folder, {"--data", "--epochs", "10"}, {"--data --epochs: its value is missing"});
+  expect_refusal(folder, {"--time-limit", "1h", "30m"}, {"30m: that is one argument too many"});
+}
+
 TEST(Evolve, SaysWhichCommandHasAnOptionThatItHasNot) {
   Folder folder;
   expect_refusal(folder, {"--patience", "5"},

@@ -48,9 +48,9 @@ TEST(EvolveOptions, WithoutADataSetTrainASmallModelOnShapes) {
 
 TEST(EvolveOptions, AreKeptForWhoeverResumesOrTellWhichRunThatIs) {
   const std::set<std::string> of_this_command = {
-      "help",    "version",     "dry_run",  "resume", "output",
-      "project", "name",        "exist_ok", "model",  // kept as cfg or weights
-      "bucket",  "cos_restarts"};                     // as restart_epochs and restart_factor
+      "help",        "dry_run", "resume",   "output",
+      "project",     "name",    "exist_ok", "model",  // kept as cfg or weights
+      "cos_restarts"};                                // as restart_epochs and restart_factor
   CLI::App app;
   EvolveOptions options;
   declare(app, options);
@@ -138,6 +138,11 @@ TEST(EvolveOptions, AreNotEmpty) {
               option + " '': this is empty; give it a value, or leave it out");
   EXPECT_EQ(refused_empty("--weights"), "accepted");  // YOLOv5's word for random ones
   EXPECT_NO_THROW(parse("--evolve --resume"));
+}
+
+TEST(EvolveOptions, ThatAreListsCountAsTheyStandLast) {
+  EXPECT_EQ(parse("--freeze 0 1 2 --epochs 5 --freeze 3").train.freeze,
+            parse("--freeze 3").train.freeze);
 }
 
 TEST(EvolveOptions, AreNoValuesOfOthersNorOfAnotherBase) {

@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -55,11 +57,9 @@ TEST(Screen, TellsWhereARunStandsNowAndThenInAFile) {
   EXPECT_EQ(std::string(text, length), "17/48 trials\n");
 }
 
-TEST(Screen, WaitsForNobodyWhoDoesNotReadAndLosesNothing) {
-  std::array<int, 2> pipe{};
-  ASSERT_EQ(::pipe(pipe.data()), 0);
-  ::fcntl(pipe[1], F_SETPIPE_SZ, 4096);
-  std::FILE* file = ::fdopen(pipe[1], "w");
+/// Writes more than there is room for before anything is read at the other end.
+void expect_all_without_waiting(int reading, int writing) {
+  std::FILE* file = ::fdopen(writing, "w");
   std::string expected, got;
   std::thread reader;
   {
@@ -72,13 +72,42 @@ TEST(Screen, WaitsForNobodyWhoDoesNotReadAndLosesNothing) {
     reader = std::thread([&] {
       std::array<char, 1000> bytes;
       for (ssize_t count = 1; count > 0; got.append(bytes.data(), static_cast<std::size_t>(count)))
-        count = ::read(pipe[0], bytes.data(), bytes.size());
+        count = ::read(reading, bytes.data(), bytes.size());
     });
   }
   std::fclose(file);
   reader.join();
-  ::close(pipe[0]);
+  ::close(reading);
   EXPECT_EQ(got, expected);
+}
+
+TEST(Screen, WaitsForNobodyWhoDoesNotReadAndLosesNothing) {
+  std::array<int, 2> pipe{};
+  ASSERT_EQ(::pipe(pipe.data()), 0);
+  ::fcntl(pipe[1], F_SETPIPE_SZ, 4096);
+  expect_all_without_waiting(pipe[0], pipe[1]);
+}
+
+TEST(Screen, WaitsForNobodyAtAPipeThatItMayNotOpen) {
+  std::array<int, 2> pipe{};
+  ASSERT_EQ(::pipe(pipe.data()), 0);
+  ::fcntl(pipe[1], F_SETPIPE_SZ, 4096);
+  ASSERT_EQ(::fchmod(pipe[1], 0), 0);
+  constexpr uid_t nobody = 65534;  // root may open any
+  const uid_t before = ::geteuid();
+  if (before == 0) {
+    ASSERT_EQ(::seteuid(nobody), 0);
+  }
+  expect_all_without_waiting(pipe[0], pipe[1]);
+  ASSERT_EQ(::seteuid(before), 0);
+}
+
+TEST(Screen, WaitsForNobodyAtASocket) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
+  constexpr int bytes = 4096;
+  ::setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+  expect_all_without_waiting(ends[0], ends[1]);
 }
 
 }  // namespace
