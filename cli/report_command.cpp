@@ -24,7 +24,7 @@ results::RunReport report_of(const results::RunDirectory& directory) {
   const bool going_on = results::is_locked(directory.journal());
   const auto [contents, state] = recorded_run(directory);
   auto timeline = results::timeline_of(contents);
-  if (!going_on) timeline.stop();
+  going_on ? timeline.go_on(core::now()) : timeline.stop();
   auto report =
       engine::report_of(state, contents.run, std::move(timeline), display_path(directory.root));
   report.going_on = going_on && !report.finished;  // it may have ended meanwhile

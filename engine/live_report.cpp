@@ -17,7 +17,7 @@ namespace evolve::engine {
 namespace {
 
 /// A page is written at most once in this time, and in this multiple of the time that writing took.
-constexpr std::chrono::seconds least_pause{5};
+constexpr std::chrono::seconds least_interval{5};
 constexpr int times_as_long = 100;
 /// What comes of a shorter run is not worth the second that it takes to say which genes mattered.
 constexpr std::chrono::seconds least_explained_run{30};
@@ -33,14 +33,12 @@ void trim_memory() {
 
 }  // namespace
 
-LiveReport::LiveReport(results::RunDirectory directory)
+LiveReport::LiveReport(results::RunDirectory directory, const results::JournalContents& contents)
     : directory_(std::move(directory)),
       name_(core::without_dots(directory_.root).string()),
-      due_(Clock::now() + least_pause) {
-  const auto contents = results::read_journal(directory_.journal());
-  settings_ = contents.run;
-  timeline_ = results::timeline_of(contents);
-}
+      settings_(contents.run),
+      timeline_(results::timeline_of(contents)),
+      due_(Clock::now() + least_interval) {}
 
 void LiveReport::update(const RunState& state, Clock::time_point now) {
   if (!has_news_ || now < due_) return;
@@ -55,7 +53,7 @@ void LiveReport::update(const RunState& state, Clock::time_point now) {
   // A thousand trials' covariances, and the page: not to be kept until the next one, minutes later.
   trim_memory();
   const auto took = Clock::now() - begun;
-  due_ = now + took + std::max<Clock::duration>(least_pause, times_as_long * took);
+  due_ = now + took + std::max<Clock::duration>(least_interval, times_as_long * took);
 }
 
 void LiveReport::close(const RunState& state) const {
@@ -80,7 +78,7 @@ void LiveReport::close(const RunState& state) const {
 
 results::RunReport LiveReport::report(const RunState& state, bool going_on) const {
   auto timeline = timeline_;
-  if (!going_on) timeline.stop();
+  going_on ? timeline.go_on(core::now()) : timeline.stop();
   auto report = report_of(state, settings_, std::move(timeline), name_);
   report.going_on = going_on;
   if (timeline_.end - timeline_.begin >= least_explained_run && is_explained_soon(state))

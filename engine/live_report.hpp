@@ -15,8 +15,8 @@ class LiveReport {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// The report of the run in this folder: takes what its journal has.
-  explicit LiveReport(results::RunDirectory directory);
+  /// The report of the run in this folder, of whose journal this is what it has so far.
+  LiveReport(results::RunDirectory directory, const results::JournalContents& contents);
 
   /// An event that is in the journal too.
   void add(const results::Event& event, core::Time time) {

@@ -8,7 +8,7 @@
 namespace evolve::engine {
 namespace {
 
-results::RunReport::Expected expected_of(const ga::Candidate& candidate) {
+results::RunReport::Expectation expected_of(const ga::Candidate& candidate) {
   const auto& [mean, low, high] = candidate.expectation;
   return {mean, low, high};
 }

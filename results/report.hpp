@@ -22,7 +22,7 @@ namespace evolve::results {
 /// A run as its report shows it.
 struct RunReport {
   /// The mean fitness of trainings of one set, and the interval that holds it with 90 %.
-  struct Expected {
+  struct Expectation {
     double mean = 0, low = 0, high = 0;
   };
   struct Recommended {
@@ -35,14 +35,14 @@ struct RunReport {
     bool is_start = false;
     /// Where there is a model: what is expected of the set when it is trained again, and by how
     /// much another seed alone moves a fitness (one standard deviation).
-    std::optional<Expected> expected = {};
+    std::optional<Expectation> expected = {};
     /// It is the median of trainings, not their mean.
     bool median = false;
     double noise = 0;
     /// Some set was trained with two seeds: else `noise` is only an assumption.
     bool luck_seen = false;
     /// What is expected of the start, and the probability that it is the worse one.
-    std::optional<Expected> start = {};
+    std::optional<Expectation> start = {};
     double better = 0;
     /// The other trial whose set is most likely to be better, and that probability, where more
     /// trainings would be worth deciding it.
@@ -69,7 +69,7 @@ struct RunReport {
   std::optional<Explanation> explanation = {};
 };
 
-/// What the page has of a run (docs/files.md). Of each device at most `most_samples` are kept,
+/// What the page has of a run. Of each device at most `most_samples` are kept,
 /// evenly chosen.
 nlohmann::ordered_json to_json(const RunReport& report);
 inline constexpr std::size_t most_samples = 1000;

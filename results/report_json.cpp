@@ -81,6 +81,14 @@ Json trainings_of(const Timeline& timeline) {
   return table;
 }
 
+Json probes_of(const Timeline& timeline) {
+  Json list = Json::array();
+  for (const auto& [begin, end] : timeline.probes)
+    list.push_back(
+        {{"begin", moment(begin, timeline.begin)}, {"end", moment(end, timeline.begin)}});
+  return list;
+}
+
 Json failures_of(const Timeline& timeline) {
   Json list = Json::array();
   for (const auto& [time, outcome] : timeline.failures) {
@@ -131,7 +139,7 @@ Json device_events_of(const Timeline& timeline) {
   return list;
 }
 
-Json json_of(const std::optional<RunReport::Expected>& expected) {
+Json json_of(const std::optional<RunReport::Expectation>& expected) {
   if (!expected) return {};
   return {{"mean", expected->mean}, {"low", expected->low}, {"high", expected->high}};
 }
@@ -204,6 +212,7 @@ nlohmann::ordered_json to_json(const RunReport& report) {
           {"trials", trials_of(report)},
           {"trainings", trainings_of(timeline)},
           {"ended", timeline.ended},
+          {"probes", probes_of(timeline)},
           {"failures", failures_of(timeline)},
           {"devices", devices_of(timeline)},
           {"device_events", device_events_of(timeline)}};

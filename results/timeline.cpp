@@ -37,14 +37,18 @@ hyp::Failed* cleared_by(const hyp::Outcome& outcome,
   return failure == failures.rend() ? nullptr : &std::get<hyp::Failed>(failure->second.result);
 }
 
+/// When what has taken so many seconds at `end` began.
+core::Time begin_of(core::Time end, double seconds) {
+  return end - std::chrono::round<core::Time::duration>(std::chrono::duration<double>(seconds));
+}
+
 /// When a training that took so many seconds (0: nobody knows) began, if it seems to have begun at
 /// `begin`. The seconds leave out the start of its worker, and for how long the machine slept: what
 /// is longer than any usual start is taken for sleep.
 core::Time begin_of(core::Time begin, core::Time end, double seconds) {
   constexpr double longest_start = 600;
-  using Seconds = std::chrono::duration<double>;
-  if (seconds <= 0 || Seconds(end - begin).count() <= seconds + longest_start) return begin;
-  return end - std::chrono::round<core::Time::duration>(Seconds(seconds));
+  const std::chrono::duration<double> all = end - begin;
+  return seconds <= 0 || all.count() <= seconds + longest_start ? begin : begin_of(end, seconds);
 }
 
 }  // namespace
@@ -56,6 +60,10 @@ void Timeline::add(const Event& event, core::Time time) {
   end = time + set_back_;
   if (begin == core::Time{}) begin = end;
   std::visit([&](const auto& e) { on(e, end); }, event);
+}
+
+void Timeline::go_on(core::Time now) {
+  if (latest != core::Time{}) end = std::max(end, now + set_back_);
 }
 
 void Timeline::stop() {
@@ -166,6 +174,10 @@ void Timeline::on(const hyp::Outcome& outcome, core::Time time) {
       reached(trial, epoch, result.metrics, result.fitness);
   };
   std::visit(follow, outcome.result);
+}
+
+void Timeline::on(const Probed& probed, core::Time time) {
+  if (time != core::Time{}) probes.emplace_back(begin_of(time, probed.seconds), time);
 }
 
 Timeline timeline_of(const JournalContents& contents) {

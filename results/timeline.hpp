@@ -62,20 +62,24 @@ struct Timeline {
   /// Every failed attempt, of repeats too; final where that was said of it later.
   std::vector<std::pair<core::Time, hyp::Outcome>> failures = {};
   std::vector<std::pair<core::Time, DeviceStats>> samples = {};
+  /// When a trial that had succeeded was trained once more, to see whose fault failures are.
+  std::vector<std::pair<core::Time, core::Time>> probes = {};
   /// Blames, quarantines and their ends.
   std::vector<std::pair<core::Time, Event>> device_events = {};
   /// The slots that the run has now; nothing: those that it began with.
   std::optional<std::vector<std::string>> slots = {};
   /// Devices that get no trials.
   std::set<std::string> quarantined = {};
-  /// When the first and the latest event that has a time happened. Where the clock was set back,
-  /// all times here go on from there as if it had not been.
+  /// When the first and the latest event that has a time happened; see go_on(). Where the clock was
+  /// set back, all times here go on from there as if it had not been.
   core::Time begin = {}, end = {};
   /// When the latest event that has a time happened, by the clock as it was then.
   core::Time latest = {};
 
   /// `time`: when it happened; the epoch where that is not known.
   void add(const Event& event, core::Time time);
+  /// A process is at work on the run now: what is under way goes on until then.
+  void go_on(core::Time now);
   /// No process is at work on the run now: what was under way ended with the latest event, and the
   /// trials wait.
   void stop();
@@ -94,6 +98,7 @@ struct Timeline {
     device_events.emplace_back(time, back);
     quarantined.erase(back.device);
   }
+  void on(const Probed& probed, core::Time time);
   void on(const DevicesChanged& changed, core::Time) { slots = changed.slots; }
   void on(const auto&, core::Time) {}
 

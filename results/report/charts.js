@@ -16,7 +16,7 @@ function endCharts(host) {
 }
 
 /**
- * A chart in `host`, in place of the one that is there. `x` and `y`: {label, range: [low, high], text: value → string,
+ * A chart in `host`, in place of the one that is there. `x` and `y`: {label, range: [low, high], text: (value, step between ticks) → string,
  * whole: no ticks between whole numbers, size}. `marks(u, at)` draws; `at.x` and `at.y` turn values
  * into pixels of the canvas, `at.dot` is one CSS pixel. `hover(x, y, near)` gives the text for the place that is pointed at;
  * `near(x, y)` is its distance in CSS pixels.
@@ -26,7 +26,8 @@ function chart(host, { height, x, y, marks, hover, series = [{}], data }) {
   const axis = (of) => ({
     stroke: colour("soft"), grid: { stroke: colour("grid"), width: 1 }, ticks: { stroke: colour("line"), width: 1 },
     label: of.label, labelSize: 18, labelFont: "12px system-ui", font: "12px system-ui", size: of.size ?? (of === x ? 32 : 56),
-    gap: 4, labelGap: 0, splits: of.splits, incrs: of.whole && wholeSteps, values: of.text && ((u, values) => values.map(of.text)),
+    gap: 4, labelGap: 0, splits: of.splits, incrs: of.whole && wholeSteps,
+    values: of.text && ((u, values, place, space, step) => values.map((value) => of.text(value, step))),
   });
   const dot = devicePixelRatio;
   const plot = new uPlot({
@@ -102,11 +103,11 @@ function drawProgress(views, over) {
   const most = results.reduce((end, one) => Math.max(end, one[over]), 0);
   chart(byId("progress-chart"), {
     height: 330,
-    x: { label: progressAxes[over], range: [0, most * 1.02 || 1], text: number, whole: over !== "hours" },
-    y: { label: "fitness", range, text: number },
+    x: { label: progressAxes[over], range: [0, most * 1.02 || 1], text: tickText, whole: over !== "hours" },
+    y: { label: "fitness", range, text: tickText },
     marks: (ctx, at) => views.forEach((view) => markProgress(ctx, at, view, over, views.length > 1)),
     hover: (x, y, near) => {
-      const one = nearest(results, (each) => near(each[over], each.fitness));
+      const one = nearest(results, (each) => near(each[over], Math.max(each.fitness, range[0])));  // ▾ is on the axis
       return one && trialText(one.trial);
     },
   });
@@ -172,8 +173,8 @@ function drawCurves(view, chosen) {
   const points = trials.flatMap((trial) => trial.curve.map(([epoch, fitness]) => ({ trial, epoch, fitness })));
   chart(byId("curves-chart"), {
     height: 280,
-    x: { label: "epoch", range: [0, view.epochs * 1.03], text: number, whole: true },
-    y: { label: "fitness", range: rangeOf(values), text: number },
+    x: { label: "epoch", range: [0, view.epochs * 1.03], text: tickText, whole: true },
+    y: { label: "fitness", range: rangeOf(values), text: tickText },
     marks: (ctx, at) => ordered.forEach((trial) => {
       const best = trial === view.recommendedTrial;
       ctx.strokeStyle = ctx.fillStyle = colour(!chosen(trial) ? "faint" : best ? "best" : trial.state);
@@ -218,8 +219,8 @@ function drawDevices(view) {
       chart(place, {
         height: 150, data: [times, values],
         series: [{ stroke: colour("accent"), width: 1.6, points: { show: rows.length < 40 } }],
-        x: { range: [0, view.duration / unit || 1], label: name, text: number },
-        y: { label, range: range ? range(rows) : rangeOf(values.filter((value) => value !== null)), text: number },
+        x: { range: [0, view.duration / unit || 1], label: name, text: tickText },
+        y: { label, range: range ? range(rows) : rangeOf(values.filter((value) => value !== null)), text: tickText },
         hover: (x) => {
           const at = times.reduce((best, time, i) => (Math.abs(time - x) < Math.abs(times[best] - x) ? i : best), 0);
           return `${label}: ${number(values[at])} after ${duration(rows[at].time)}`;

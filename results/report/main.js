@@ -29,7 +29,7 @@ function drawTable(chosen) {
 }
 
 function drawTiles() {
-  const slots = [...new Set(view.slots)], most = 4;
+  const { slots } = view, most = 4;
   const counts = ["completed", "stopped", "paused", "failed", "running", "waiting"].map((state) =>
     [state, view.trials.filter((trial) => trial.state === state).length]).filter(([, count]) => count);
   const expected = view.recommended?.expected;
@@ -65,6 +65,7 @@ function drawAll() {
   drawRuns(views);
   drawProgress(views, byId("progress-x").value);
   drawRecommended(view);
+  drawRepeats(view);
   drawImportance(view);
   drawChosen();
   drawDevices(view);
@@ -76,7 +77,8 @@ function drawAll() {
 function keyOfProgress() {
   const dot = (name) => element("i", { class: "dot", style: `background: var(--${name})` });
   return views.length > 1
-    ? views.map((one) => element("span", {}, element("i", { class: "dot", style: `background: ${colourOf(one)}` }), one.name))
+    ? [...views.map((one) => element("span", {}, element("i", { class: "dot", style: `background: ${colourOf(one)}` }), one.name)),
+       element("span", {}, "hollow: stopped early; band: what is expected of the recommended set, trained again (90 %)")]
     : [element("span", {}, dot("best"), "highest so far"), element("span", {}, dot("completed"), "trial"),
        ...(views[0].results.some((one) => one.trial.state === "stopped")
          ? [element("span", {}, dot("stopped"), "stopped early")] : []),

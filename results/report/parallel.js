@@ -115,6 +115,7 @@ function axisOf(axis, x, brushes, brushed) {
     return Math.min(1, Math.max(0, (box.bottom - event.clientY) / box.height));
   };
   node.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
     event.preventDefault();
     node.setPointerCapture(event.pointerId);
     const from = shareAt(event), fromY = event.clientY;

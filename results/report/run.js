@@ -16,6 +16,7 @@ function rowsOf(columns) {
 /** A run with rows for columns, its evolved genes as a list, and what its trials had when they ended. */
 function viewOf(run, index) {
   const trials = rowsOf(run.trials);
+  for (const trial of trials) trial.curve = trial.curve.filter(([, fitness]) => fitness !== null);  // it was no number
   const trainings = rowsOf(run.trainings);
   const genes = Object.entries(run.space).map(([name, gene]) => ({ name, ...gene }));
   const view = { ...run, index, trials, trainings, genes: genes.filter((gene) => gene.evolve !== false),
@@ -55,7 +56,7 @@ function breaksOf(trainings) {
 /** From here on all times of the page are those for which the run was at work. */
 function leaveOutBreaks(view) {
   for (const one of view.trainings) one.end ??= view.duration;
-  view.breaks = breaksOf(view.trainings);
+  view.breaks = breaksOf([...view.trainings, ...(view.timed ? view.probes : []), { begin: view.duration, end: view.duration }]);
   const worked = (time) => time === null ? null :
     view.breaks.reduce((sum, { from, length }) => sum - Math.min(length, Math.max(0, time - from)), time);
   for (const one of view.trainings) [one.begin, one.end] = [worked(one.begin), worked(one.end)];
@@ -99,6 +100,13 @@ function number(value) {
   if (Math.abs(value) >= 999.95 && Math.abs(value) < 1e9) return value.toFixed(0);
   const text = Math.abs(value) < 1e-4 ? value.toExponential(3) : value.toPrecision(4);
   return text.includes("e") ? text.replace(/\.?0+e/, "e") : text.replace(/\.?0+$/, "");
+}
+
+/** A value at a tick, with digits enough to tell it from the next one, `step` away. */
+function tickText(value, step) {
+  const text = number(value);
+  if (value === null || !(step > 0) || Math.abs(Number(text) - value) < step / 10) return text;
+  return String(Number(value.toPrecision(Math.min(15, 2 + Math.ceil(Math.log10(Math.abs(value) / step))))));
 }
 
 const fitnessText = (value) => (value === null || value === undefined ? "–" :

@@ -40,8 +40,8 @@ function drawSlots(view, chosen) {
   const longest = Math.max(...lanes.map((lane) => lane.length), 3);
   chart(byId("slots-chart"), {
     height: 58 + Math.max(lanes.length, 2) * Math.max(12, Math.min(30, 420 / lanes.length)),
-    x: { label: what, range: [0, end], text: number },
-    y: { range: [-0.5, lanes.length - 0.5], splits: () => lanes.map((_, i) => i), text: (i) => lanes[i] ?? "",
+    x: { label: what, range: [0, end], text: tickText },
+    y: { range: [-0.5, lanes.length - 0.5], splits: () => lanes.map((_, i) => i), text: (i) => shortName(lanes[i] ?? "", 19),
          size: Math.min(160, 14 + 7.5 * longest) },
     marks: (ctx, at) => bars.forEach((bar) => markBar(ctx, at, bar, chosen(view.byNumber.get(bar.trial)))),
     hover: (x, y) => {

@@ -45,7 +45,9 @@ function drawTrials(view, chosen, order, ordered) {
   const body = element("tbody", {}, ...rows.map((trial) => element("tr",
     { "data-trial": trial.trial, class: trial === view.recommendedTrial && "recommended" },
     ...columns.map((one) => cell(one, one.value(trial))))));
+  const focused = byId("trial-table").contains(document.activeElement);
   byId("trial-table").replaceChildren(element("thead", {}, head), body);
+  if (focused) head.querySelector("[aria-sort] button").focus();  // of the one that was pressed
   byId("trial-count").textContent = `${rows.length} of ${counted(view.trials.length, "trial")}` +
     (trials.length < view.trials.length ? `, ${trials.length} of them chosen above` : "");
   show("more-rows", rows.length < trials.length);
@@ -116,6 +118,15 @@ function drawRecommended(view) {
   });
 }
 
+/** What the sets gave that were trained again at the end. */
+function drawRepeats(view) {
+  const again = new Map();
+  for (const one of view.repeats) again.set(one.trial, [...(again.get(one.trial) ?? []), one.again]);
+  show("repeat-table", again.size > 0);
+  fill("repeat-table", ["trial", "fitness", "repeated"], [...again].map(([trial, values]) =>
+    [trial, fitnessText(view.byNumber.get(trial).fitness), values.map(fitnessText).join(", ")]));
+}
+
 function drawImportance(view) {
   show("importance", Boolean(view.importance));
   if (!view.importance) return;
@@ -151,7 +162,7 @@ function drawSettings(view) {
   const options = others.trainer_exec || others.trainer_command ? others : view.options;
   const given = Object.entries(options).filter(([, value]) => value !== "" && value !== null);
   const fixed = view.fixed.map((gene) => [`${gene.name} (not evolved)`, geneText(gene, gene.start)]);
-  fill("settings-table", ["option, as it began", ""], [...given.map(([name, value]) => [name, String(value)]), ...fixed]);
+  fill("settings-table", ["option", ""], [...given.map(([name, value]) => [name, String(value)]), ...fixed]);
 }
 
 /** The runs beside each other. */

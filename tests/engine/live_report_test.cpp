@@ -15,8 +15,7 @@ namespace {
 TEST(LiveReport, IsWrittenAgainOnceSomeSecondsHavePassedAndSomethingHasHappened) {
   const test::TemporaryFolder folder;
   const results::RunDirectory directory{folder.path()};
-  results::Journal::create(directory.journal(), small_run);
-  LiveReport report(directory);
+  LiveReport report(directory, {.run = small_run});
   RunState state(small_run);
   const auto begin = LiveReport::Clock::now();
   const auto writes_at = [&](std::chrono::hours when) {
@@ -36,8 +35,7 @@ TEST(LiveReport, IsWrittenAgainOnceSomeSecondsHavePassedAndSomethingHasHappened)
 TEST(LiveReport, ThatCannotBeWrittenAtTheEndLeavesNoPageThatSaysTheRunGoesOn) {
   const test::TemporaryFolder folder;
   const results::RunDirectory directory{folder.path()};
-  results::Journal::create(directory.journal(), small_run);
-  LiveReport report(directory);
+  LiveReport report(directory, {.run = small_run});
   const RunState state(small_run);
   report.update(state, LiveReport::Clock::now() + std::chrono::hours(1));
   ASSERT_TRUE(std::filesystem::exists(directory.report()));

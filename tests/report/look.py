@@ -122,6 +122,8 @@ def look_at_keys(browser):
 
 def look_at_words(browser):
     expect("large numbers", browser.value("[69630.25, 9999.5, 999.96, 708044].map(number)"), ["69630", "10000", "1000", "708044"])
+    ticks = browser.value("[[0.25, 0.1], [0.2500002, 2e-7], [-69632.5, 2.5], [0.3, 0.1], [0, 1], [null, 1]].map(([value, step]) => tickText(value, step))")
+    expect("ticks that are close together", ticks, ["0.25", "0.2500002", "-69632.5", "0.3", "0", "–"])
     expect("a long name", browser.value("['lr0', 'dataset.transforms.ops.RandomIoUCrop.p'].map((name) => shortName(name))"),
            ["lr0", "…ops.RandomIoUCrop.p"])
     recommended = "{ trainings: [0.5, 0.4, 0.3], is_start: false"

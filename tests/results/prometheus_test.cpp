@@ -37,7 +37,7 @@ TEST(Prometheus, OfARunHasItsFiguresInTheTextFormat) {
         .memory_free_bytes = 60,
         .load_percent = 50}}};
   run.timeline.latest = begin + std::chrono::milliseconds{500};
-  run.recommended = {.trial = 1, .expected = RunReport::Expected{.mean = 0.1875}};
+  run.recommended = {.trial = 1, .expected = RunReport::Expectation{.mean = 0.1875}};
   EXPECT_EQ(prometheus_text(run), R"(# HELP evolve_trials Trials by state.
 # TYPE evolve_trials gauge
 evolve_trials{run="runs/exp",state="running"} 1

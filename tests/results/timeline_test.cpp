@@ -53,6 +53,25 @@ TEST(Timeline, HasATrainingForWhatASlotDidWithoutABreak) {
   EXPECT_EQ(timeline.end, at(9));
 }
 
+TEST(Timeline, OfARunUnderWayGoesOnUntilNow) {
+  Timeline timeline = timeline_of_all({{0, Started{.trial = 0, .device = "cpu:0"}}});
+  timeline.go_on(at(50));
+  EXPECT_EQ(timeline.end, at(50));
+  timeline.go_on(at(-5));
+  EXPECT_EQ(timeline.end, at(50)) << "somebody has set the clock back";
+  Timeline without_times;
+  without_times.add(Started{.trial = 0, .device = "cpu:0"}, {});
+  without_times.go_on(at(50));
+  EXPECT_EQ(without_times.end, core::Time{});
+}
+
+TEST(Timeline, HasTheProbesOfDevices) {
+  const auto timeline =
+      timeline_of_all({{0, Started{.trial = 0, .device = "cpu:0"}},
+                       {90, Probed{.trial = 0, .device = "cpu:1", .seconds = 60}}});
+  EXPECT_THAT(timeline.probes, ElementsAre(Pair(at(30), at(90))));
+}
+
 TEST(Timeline, LetsATrainingDuringWhichTheMachineSleptBeginAfterThat) {
   const auto timeline = timeline_of_all({{0, Started{.trial = 0, .device = "cpu:0"}},
                                          {0, Started{.trial = 1, .device = "cpu:1"}},
