@@ -1,4 +1,4 @@
-// The one exception type. A failed trial is data (`hyp/outcome.hpp`), not an error.
+// The one exception that a person reads. A failed trial is data (`hyp/outcome.hpp`), not an error.
 #pragma once
 
 #include <stdexcept>

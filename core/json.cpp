@@ -14,9 +14,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t deepest = 100;
-/// Twice the most hyperparameters, as some may be in a space alone (hyp::most_names).
-constexpr std::size_t most_keys = 4000;
-
 constexpr std::array<std::string_view, 3> no_numbers = {"NaN", "Infinity", "-Infinity"};
 
 /// The number with which a text begins, or "": all of the letters that numbers have.

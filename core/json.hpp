@@ -40,6 +40,9 @@ std::string with_quoted_nans(std::string_view line);
 /// Whether a value is a text that with_quoted_nans() makes: "NaN", "Infinity", "-Infinity".
 bool is_quoted_nan(const nlohmann::ordered_json& value);
 
+/// So many keys of an object are read.
+inline constexpr std::size_t most_keys = 4000;
+
 /// The JSON in a text that may come from anywhere, "discarded" where it is none. Throws
 /// std::length_error: "is nested too deeply", for values are copied and compared by recursion, or
 /// "has too many keys", for an ordered_json looks through all keys of an object for each new one.

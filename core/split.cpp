@@ -26,6 +26,10 @@ std::vector<std::string> split_and_trim(std::string_view text, char separator) {
   return parts;
 }
 
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
 std::optional<std::string> take_line(std::string& received) {
   const auto end = received.find('\n');
   if (end == received.npos) return {};

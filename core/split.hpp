@@ -17,6 +17,9 @@ std::vector<std::string> split(std::string_view text, char separator);
 /// The parts of a text without the blanks around each; a text that is blank has none.
 std::vector<std::string> split_and_trim(std::string_view text, char separator);
 
+/// What is before the first newline: torch's messages go on with a stack trace.
+std::string first_line(const std::string& text);
+
 /// The first line of what was received so far, taken off it, without its newline; nothing: none has
 /// ended yet.
 std::optional<std::string> take_line(std::string& received);

@@ -384,8 +384,22 @@ RunState fold(const results::RunSettings& settings, const std::vector<results::E
     if (const auto* bred = std::get_if<results::Bred>(&event))
       for (const auto& child : bred->trials) asked.emplace(child.trial, 0);
   }
-  RunState state(settings, path, static_cast<int>(std::ssize(asked)) - latest);
-  for (const auto& event : events) state.apply(event);
+  // What the search says of itself names no place in the journal.
+  int line = 1;
+  const auto located = [&](const auto& work) {
+    try {
+      return work();
+    } catch (const Error& error) {
+      if (std::string_view(error.what()).starts_with(path)) throw;
+      throw Error(error.fault(), text_of({path, line}) + ": " + error.what());
+    }
+  };
+  auto state = located(
+      [&] { return RunState(settings, path, static_cast<int>(std::ssize(asked)) - latest); });
+  for (const auto& event : events) {
+    ++line;
+    located([&] { state.apply(event); });
+  }
   return state;
 }
 

@@ -1,8 +1,6 @@
 #include "hyp/hyp_file.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <string_view>
 
 #include "core/number.hpp"
 #include "core/text_file.hpp"

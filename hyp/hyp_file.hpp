@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/json.hpp"
 #include "core/yaml.hpp"
 #include "hyp/hyperparameters.hpp"
 
@@ -38,6 +39,8 @@ std::string hyp_lines(const Hyperparameters& hyp);
 
 /// More than any trainer has, and so few that every line of a journal can be read.
 inline constexpr std::size_t most_names = 2000;
+// Some may be in a space alone.
+static_assert(2 * most_names <= core::most_keys);
 
 /// Throws `Error` for a map of more than `most_names`, and for a name that can't be a
 /// hyperparameter's: empty, not UTF-8, or with a blank, a control character or one of , : / " ' #

@@ -77,8 +77,10 @@ Hyperparameters hyperparameters_from_json(const nlohmann::ordered_json& json) {
       hyp.set(name, value.get<double>());
     } else if (value.is_boolean()) {
       hyp.set(name, value.dump());
-    } else {
+    } else if (value.is_string()) {
       hyp.set(name, value.get<std::string>());
+    } else {
+      throw std::invalid_argument(name + " is neither a number nor a text");
     }
   }
   return hyp;

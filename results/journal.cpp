@@ -33,6 +33,22 @@ std::string read_all(const fs::path& file) {
   return core::read_text_file(file.string(), std::numeric_limits<std::size_t>::max());
 }
 
+/// All of an open file. Where locks are mandatory (SMB) nobody reads a locked one but through the
+/// descriptor that has the lock.
+std::string read_all(const core::FileDescriptor& descriptor, const fs::path& file) {
+  std::string text;
+  char chunk[65536];
+  for (;;) {
+    const auto count =
+        ::pread(descriptor.number(), chunk, sizeof chunk, static_cast<off_t>(text.size()));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0)
+      throw bad_input({file.string()}, std::strerror(errno), "check the file and its disk");
+    if (count == 0) return text;
+    text.append(chunk, static_cast<std::size_t>(count));
+  }
+}
+
 Error damaged(const Where& where, const std::string& what) {
   return bad_input(where, what, "restore the journal from a copy, or start a new run");
 }
@@ -77,11 +93,28 @@ struct Parsed {
   std::size_t size = 0;
 };
 
+/// A run whose very first line was torn never began.
+void check_none_begun(const fs::path& file, const std::string& text) {
+  if (text.find('\n') == std::string::npos) return;
+  const auto folder = file.parent_path().string();
+  throw bad_input(
+      {folder}, "this folder holds a run already",
+      "go on with it (--resume " + core::shell_folder(folder) + ") or choose another folder");
+}
+
 /// The JSON in a line, "discarded" where it is not JSON.
 Json json_in(std::string_view line, const Where& where) try {
   return core::bounded_json(line);
 } catch (const std::length_error& error) {
   throw damaged(where, std::string("this line ") + error.what());
+}
+
+/// Whether a line has been written to its end, and not only as far as a power cut let it, whatever
+/// pages of it that were. (An editor that has saved a torn line has added the newline.)
+bool is_whole(const std::string& text, std::size_t begin, std::size_t end) {
+  const auto line = std::string_view(text).substr(begin, end - begin);
+  const auto last = line.find_last_not_of(blanks);
+  return end < text.size() && line[last] == '}' && line.find('\0') == line.npos;
 }
 
 Parsed parse(const std::string& text, const fs::path& file) {
@@ -98,6 +131,11 @@ Parsed parse(const std::string& text, const fs::path& file) {
     if (json.is_discarded()) {
       const bool is_last = text.find_first_not_of(blanks, end) == std::string::npos;
       if (!is_last) throw damaged(where, "this line is damaged");
+      const bool whole = is_whole(text, parsed.size, end);
+      if (whole && !parsed.has_run) throw damaged(where, "this line is damaged");
+      if (whole)
+        throw bad_input(where, "this line is damaged",
+                        "mend it, or remove it: what it tells of is then trained again");
       parsed.contents.warning =
           file.string() + ":" + std::to_string(line) + ": the last line is torn and was left out";
       break;
@@ -134,17 +172,12 @@ void check_none_begun(const fs::path& file) {
   if (!fs::exists(file)) return;
   if (!fs::is_regular_file(file))  // whoever opens a pipe waits
     throw bad_input({file.string()}, "this is no file", "choose another folder");
-  // A run whose very first line was torn never began.
-  if (read_all(file).find('\n') == std::string::npos) return;
-  const auto folder = file.parent_path().string();
-  throw bad_input(
-      {folder}, "this folder holds a run already",
-      "go on with it (--resume " + core::shell_folder(folder) + ") or choose another folder");
+  check_none_begun(file, read_all(file));
 }
 
 Journal Journal::create(const fs::path& file, const RunSettings& settings) {
   core::FileDescriptor descriptor = open_locked(file, O_CREAT);
-  check_none_begun(file);
+  check_none_begun(file, read_all(descriptor, file));
   if (::ftruncate(descriptor.number(), 0) != 0) throw write_failed(file, errno);
   Journal journal(file, std::move(descriptor), 0);
   Json line = {{"event", "run"}, {"version", version}};
@@ -157,7 +190,7 @@ Journal Journal::create(const fs::path& file, const RunSettings& settings) {
 
 std::pair<Journal, JournalContents> Journal::resume(const fs::path& file) {
   core::FileDescriptor descriptor = open_locked(file, 0);
-  const auto text = read_all(file);
+  const auto text = read_all(descriptor, file);
   Parsed parsed = parse(text, file);
   if (parsed.size > text.size()) {
     if (const int error = core::write_all(descriptor.number(), "\n"))
@@ -166,6 +199,10 @@ std::pair<Journal, JournalContents> Journal::resume(const fs::path& file) {
     throw write_failed(file, errno);
   }
   return {Journal(file, std::move(descriptor), parsed.size), std::move(parsed.contents)};
+}
+
+JournalContents Journal::contents() const {
+  return parse(read_all(descriptor_, file_), file_).contents;
 }
 
 void Journal::append_line(const Json& line) {
@@ -192,11 +229,12 @@ void Journal::check_named() const {
   if (::fstat(descriptor_.number(), &ours) != 0) return;
   if (!torn_ && static_cast<std::size_t>(ours.st_size) != size_)
     throw run_failed(file_.string() + ": somebody has written to it, or cut it off", remedy);
-  const bool is_there = ::stat(file_.c_str(), &named) == 0;
+  const bool is_there = ::stat(named_.c_str(), &named) == 0;
   if (is_there ? named.st_dev == ours.st_dev && named.st_ino == ours.st_ino : errno != ENOENT)
     return;
-  throw run_failed(file_.string() + ": somebody has removed it, or put another file in its place",
-                   remedy);
+  throw run_failed(
+      file_.string() + ": somebody has moved or removed it, or put another file in its place",
+      "bring it back, or " + remedy);
 }
 
 void Journal::commit() {

@@ -62,9 +62,13 @@ class Journal {
   /// leaves it out, and the later commit cuts it off first.)
   void commit();
 
-  /// Throws `Error` when the file is not the one of this name any more: a reader would never see
-  /// what is written to it, and the folder may be another run's now.
+  /// Throws `Error` when the file is not the one any more that had this name when it was opened: a
+  /// reader would never see what is written to it, and the folder, or one that it lies in, may be
+  /// another run's now.
   void check_named() const;
+
+  /// What it holds, without what is not committed.
+  JournalContents contents() const;
 
  private:
   void append_line(const nlohmann::ordered_json& line);
@@ -74,6 +78,8 @@ class Journal {
       : file_(std::move(file)), descriptor_(std::move(descriptor)), size_(size) {}
 
   std::filesystem::path file_;
+  /// The same, wherever this process' folder may move to.
+  std::filesystem::path named_ = std::filesystem::absolute(file_);
   /// Holds the lock: it ends with the process, whatever way that ends.
   core::FileDescriptor descriptor_;
   /// Bytes of the committed lines.

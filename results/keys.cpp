@@ -1,6 +1,5 @@
 #include "results/keys.hpp"
 
-#include <cstdint>
 #include <limits>
 #include <stdexcept>
 
@@ -21,6 +20,13 @@ int integer(const Json& json, const char* key) {
                         : number.is_number_integer() && number >= -most && number <= most;
   if (!fits) throw std::invalid_argument(std::string(key) + " is no whole number");
   return number.get<int>();
+}
+
+std::uint64_t natural(const Json& json, const char* key) {
+  const Json& number = value(json, key);
+  if (!number.is_number_unsigned())
+    throw std::invalid_argument(std::string(key) + " is no whole number from 0");
+  return number.get<std::uint64_t>();
 }
 
 std::optional<int> integer_or_null(const Json& json, const char* key) {

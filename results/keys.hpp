@@ -2,6 +2,7 @@
 // this folder needs it.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -15,6 +16,8 @@ using Json = nlohmann::ordered_json;
 // These throw std::invalid_argument where the key is missing, or its value of another kind.
 const Json& value(const Json& json, const char* key);
 int integer(const Json& json, const char* key);
+/// From 0.
+std::uint64_t natural(const Json& json, const char* key);
 std::optional<int> integer_or_null(const Json& json, const char* key);
 std::string text(const Json& json, const char* key);
 /// JSON has no NaN: null is one.

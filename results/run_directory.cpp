@@ -5,6 +5,7 @@
 #include <boost/algorithm/string.hpp>
 #include <fstream>
 #include <optional>
+#include <tuple>
 
 #include "core/durable_file.hpp"
 #include "core/error.hpp"
@@ -45,7 +46,10 @@ std::optional<RunDirectory> newest(const fs::path& project, fs::path (RunDirecto
     std::error_code absent;
     const auto time = fs::last_write_time((run.*mark)(), absent);
     if (absent || !began(run)) continue;
-    if (!newest || time > newest_time || (time == newest_time && run.root > newest->root)) {
+    const auto order = [](const auto& when, const fs::path& root) {  // exp10 comes after exp9
+      return std::tuple(when, root.native().size(), root);
+    };
+    if (!newest || order(time, run.root) > order(newest_time, newest->root)) {
       newest = run;
       newest_time = time;
     }

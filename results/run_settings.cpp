@@ -67,7 +67,7 @@ Json to_json(const RunSettings& settings) {
 
 RunSettings run_settings_from_json(const Json& json) {
   const Json& options = keys::value(json, "options");
-  RunSettings settings{.seed = keys::value(json, "seed").get<std::uint64_t>(),
+  RunSettings settings{.seed = keys::natural(json, "seed"),
                        .search = keys::text(json, "search"),
                        .lag = keys::integer_or_null(options, "lag"),
                        .population = keys::integer(options, "population"),

@@ -39,8 +39,7 @@ EpochRow epoch_of(const std::vector<double>& numbers) {
   return row;
 }
 
-}  // namespace
-
+/// "epoch", "train/box_loss", … "metrics/precision", … "val/box_loss", … "x/lr2".
 const std::vector<std::string>& epoch_columns() {
   static const auto columns = [] {
     std::vector<std::string> names = {"epoch", "train/box_loss", "train/obj_loss",
@@ -52,6 +51,8 @@ const std::vector<std::string>& epoch_columns() {
   }();
   return columns;
 }
+
+}  // namespace
 
 bool is_training_header(const std::vector<std::string>& names) {
   return std::ranges::mismatch(epoch_columns(), names).in1 == epoch_columns().end();

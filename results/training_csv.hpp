@@ -23,9 +23,6 @@ struct EpochRow {
   bool operator==(const EpochRow&) const = default;
 };
 
-/// "epoch", "train/box_loss", … "metrics/precision", … "val/box_loss", … "x/lr2".
-const std::vector<std::string>& epoch_columns();
-
 /// Whether a table with these columns is one of epochs: YOLOv5 with its package has more of them, a
 /// metric for each class, behind these.
 bool is_training_header(const std::vector<std::string>& names);

@@ -65,8 +65,9 @@ void begin_another(const Folder& folder) {
 /// What the run whose folder it was says, and that it has written nothing there.
 void expect_left_alone(const Folder& folder, const Ended& ended, const std::string& rows) {
   EXPECT_EQ(ended.code, 1);
-  EXPECT_THAT(ended.err, HasSubstr("journal.jsonl: somebody has removed it, or put another file in "
-                                   "its place; restore it from a copy"));
+  EXPECT_THAT(ended.err,
+              HasSubstr("journal.jsonl: somebody has moved or removed it, or put another "
+                        "file in its place; bring it back, or restore it from a copy"));
   EXPECT_EQ(read_file(folder / "run/evolve.csv"), rows);
   EXPECT_EQ(journal(folder / "run").front()["options"]["trials"], 3);
 }
@@ -79,6 +80,22 @@ TEST(Surroundings, AFolderThatIsAnotherRunsNowIsLeftAlone) {
   begin_another(folder);
   const auto rows = read_file(folder / "run/evolve.csv");
   expect_left_alone(folder, process.wait(), rows);
+}
+
+TEST(Surroundings, AFolderAboveThatIsRenamedEndsTheRunWhichGoesOnThere) {
+  Folder folder;
+  fs::create_directory(folder / "project");
+  Process process(evolve_command({"--trainer-command", fake_trainer("--sleep 500"), "--devices",
+                                  "cpu:0", "--trials", "10", "--output", "run"}),
+                  folder / "project");
+  ASSERT_TRUE(eventually([&] { return count(journal(folder / "project/run"), "completed") >= 2; }));
+  fs::rename(folder / "project", folder / "renamed");
+  const auto ended = process.wait();
+  EXPECT_EQ(ended.code, 1) << ended.out;
+  EXPECT_THAT(ended.err, HasSubstr("journal.jsonl: somebody has moved or removed it"));
+  EXPECT_FALSE(fs::exists(folder / "project")) << "another project may begin there";
+  EXPECT_EQ(evolve(folder / "renamed", {"--resume", "run"}).code, 0);
+  EXPECT_EQ(completed(folder / "renamed/run").size(), 10U);
 }
 
 TEST(Surroundings, AFolderThatIsAnotherRunsNowIsLeftAloneByARunThatIsInterrupted) {

@@ -65,6 +65,18 @@ TEST_P(Fold, RefusesALateTrialThatIsBredDifferentlyNow) {
               HasSubstr(": trial 40 is bred differently now"));
 }
 
+TEST_P(Fold, NamesTheLineOfWhatTheSearchRefuses) {
+  auto events = journal_of(GetParam(), 4);
+  events.push_back(results::Extended{.generations = 0});
+  EXPECT_THAT(test::refusal([&] { fold(settings(GetParam()), events, "journal"); }),
+              testing::StartsWith("journal:" + std::to_string(events.size() + 1) +
+                                  ": --generations 0: too few"));
+  auto nothing = settings(GetParam());
+  nothing.epochs = 0;
+  EXPECT_THAT(test::refusal([&] { fold(nothing, {}, "journal"); }),
+              testing::StartsWith("journal:1: --epochs 0: too few"));
+}
+
 TEST_P(Fold, TakesAnEarlyTrialAsItIsRecorded) {
   auto events = journal_of(GetParam(), 4);
   set_of(events, 3).set("mosaic", 0.123);

@@ -352,8 +352,8 @@ TEST(Journal, CommitsNothingToAFileThatWasRemovedOrReplaced) {
     if (replaced) write_file(open.file, open.before);
     EXPECT_EQ(run_failure([&] { open.journal.commit(); }),
               open.file.string() +
-                  ": somebody has removed it, or put another file in its place; restore it from "
-                  "a copy, then go on with evolve --resume " +
+                  ": somebody has moved or removed it, or put another file in its place; bring it "
+                  "back, or restore it from a copy, then go on with evolve --resume " +
                   open.file.parent_path().string());
   }
 }
@@ -411,6 +411,20 @@ TEST(Journal, LosesNoWholeLineToAKillAtAnyMoment) {
     }
   }
   EXPECT_GT(before, 0u);
+}
+
+TEST(Journal, RefusesALastLineThatWasWrittenToItsEndAndDamagedSince) {
+  const Folder folder;
+  const auto file = folder / "journal.jsonl";
+  const auto text = write_run(file, 1);
+  auto damaged = text;
+  damaged[damaged.rfind("\":")] = ';';
+  write_file(file, damaged);
+  EXPECT_EQ(refusal([&] { Journal::resume(file); }),
+            file.string() +
+                ":3: this line is damaged; mend it, or remove it: what it tells of is "
+                "then trained again");
+  EXPECT_EQ(read_file(file), damaged);
 }
 
 TEST(Journal, LeavesOutATornLastLineThoughANewlineFollowsIt) {
