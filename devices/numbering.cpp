@@ -20,6 +20,10 @@ Identities identities_of(const std::vector<core::Slot>& slots, const std::string
   return all;
 }
 
+namespace {
+
+/// Whether an accelerator is the device that had that name and identity: by UUID, else by PCI
+/// address, else by name.
 bool is_same_device(const Accelerator& accelerator, const std::string& name,
                     const core::DeviceIdentity& identity) {
   if (accelerator.kind != core::kind_of(name)) return false;
@@ -27,8 +31,6 @@ bool is_same_device(const Accelerator& accelerator, const std::string& name,
   if (!identity.pci.empty()) return core::same_pci(accelerator.pci, identity.pci);
   return name_of(accelerator) == name;
 }
-
-namespace {
 
 /// The slot's devices, in its order, among those that a driver lists; null where it does not.
 std::vector<const Accelerator*> members_among(const std::vector<Accelerator>& listed,

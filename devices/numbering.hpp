@@ -18,11 +18,6 @@ using Identities = std::map<std::string, core::DeviceIdentity>;
 /// The devices of a kind that slots have, as far as a driver has told them.
 Identities identities_of(const std::vector<core::Slot>& slots, const std::string& kind);
 
-/// Whether an accelerator is the device that had that name and identity: by UUID, else by PCI
-/// address, else by name.
-bool is_same_device(const Accelerator& accelerator, const std::string& name,
-                    const core::DeviceIdentity& identity);
-
 /// The slot's devices among those that a driver lists, in its order; nothing when one is missing.
 std::optional<std::vector<Accelerator>> devices_of(const core::Slot& slot,
                                                    const std::vector<Accelerator>& listed);

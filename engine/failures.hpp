@@ -18,6 +18,13 @@ inline constexpr int most_failed_in_a_row = 10;
 /// So many trials may fail for good, whatever they say, before an epoch of any is trained.
 inline constexpr int most_ended_untrained = 24;
 
+/// So many failures of the surroundings in a row end the run, as somebody must mend what is wrong.
+/// On top of these come as many as all slots can meet at the same time.
+inline constexpr int most_surroundings_failures = 5;
+/// Where so many trials have failed after an epoch, without saying why, and none has ever ended
+/// well, it is most likely the trainer.
+inline constexpr int most_without_success = 10;
+
 /// A training that ended well, with metrics that its run's fitness makes nothing of.
 struct NoFitness {
   /// See RunSettings::fitness.

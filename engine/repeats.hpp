@@ -1,4 +1,4 @@
-// Training trials again with other seeds: how lucky were they, and which one is the best?
+// How many repeats a run has, and what they gave: trainings of trials again, with other seeds.
 #pragma once
 
 #include <algorithm>
@@ -6,19 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "hyp/metrics.hpp"
+#include "engine/completed_trial.hpp"
 #include "hyp/outcome.hpp"
 #include "results/repeat.hpp"
 
 namespace evolve::engine {
-
-/// A completed trial. Its set is the search's to know (ga::Evolution::hyp): with names it would be
-/// most of the memory of a long run.
-struct CompletedTrial {
-  int trial = 0;
-  hyp::Metrics metrics;
-  double fitness = 0;
-};
 
 /// Knows how many repeats there are and what they gave; of which trials they are is the search's to
 /// say (ga::Evolution::next_repeat).

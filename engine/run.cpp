@@ -6,6 +6,7 @@
 #include "core/error.hpp"
 #include "core/path.hpp"
 #include "engine/extension.hpp"
+#include "engine/failures.hpp"
 #include "hyp/trial_folder.hpp"
 
 namespace evolve::engine {
@@ -21,17 +22,9 @@ constexpr std::size_t most_starts = 32;
 /// Nor do those that are chosen wait for longer than that for others: a choice may take a second.
 constexpr std::chrono::milliseconds longest_choice{100};
 
-/// So many failures of the surroundings in a row end the run, as somebody must mend what is wrong.
-/// On top of these come as many as all slots can meet at the same time.
-constexpr int most_surroundings_failures = 5;
-
-/// Where so many trials have failed after an epoch, without saying why, and none has ever ended
-/// well, it is most likely the trainer.
-constexpr int most_without_success = 10;
-
 /// How long the first failure of the surroundings delays further starts; each one in a row doubles
 /// it.
-constexpr std::chrono::milliseconds first_pause{200};
+constexpr std::chrono::milliseconds first_back_off{200};
 
 }  // namespace
 
@@ -43,7 +36,7 @@ Run::Run(const Settings& settings, results::RunDirectory directory, results::Jou
       journal_(std::move(journal)),
       state_(std::move(state)),
       files_(directory, settings.run.fitness, settings.leftovers, state_),
-      report_(std::move(directory)),
+      report_(std::move(directory), journal_.contents()),
       observer_(observer),
       fitness_(settings.run.fitness),
       stop_(stop),
@@ -332,14 +325,14 @@ std::vector<int> Run::rungs_for(const hyp::Trial& trial) const {
 void Run::ended(const hyp::Outcome& outcome, const std::vector<std::string>& failed_on) {
   under_way_.erase(outcome.trial);
   fleet_.ended(outcome, failed_on);
-  pause_after(outcome);
+  back_off_after(outcome);
 }
 
-void Run::pause_after(const hyp::Outcome& outcome) {
+void Run::back_off_after(const hyp::Outcome& outcome) {
   const auto* failed = std::get_if<hyp::Failed>(&outcome.result);
   if (!failed || !failed->of_surroundings || failed->excused) return;
   const int row = std::clamp(state_.surroundings().failures() - 1, 0, 5);
-  const auto until = Clock::now() + first_pause * (1 << row);
+  const auto until = Clock::now() + first_back_off * (1 << row);
   // A worker that is never ready, or a device that is lost, is one device's matter.
   const bool never_ready = failed->failed_before_ready && !failed->not_started;
   if (never_ready || failed->kind == hyp::FailureKind::device_lost) {

@@ -121,7 +121,7 @@ class Run {
   template <class Ended>
   hyp::Outcome outcome(const Ended& ended) const;
   void ended(const hyp::Outcome& outcome, const std::vector<std::string>& failed_on);
-  void pause_after(const hyp::Outcome& outcome);
+  void back_off_after(const hyp::Outcome& outcome);
   double seconds_taken() const;
   /// Ends the search for the repeats when it is time, or tells it that it will end.
   void follow_time_limit();

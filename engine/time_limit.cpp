@@ -19,13 +19,6 @@ double kept_for_repeats(double seconds, const RunState& state, std::ptrdiff_t sl
   return std::min((1 + in_a_row) * (state.training_seconds() + choice), largest_share * seconds);
 }
 
-// That the search's own bounds let begin.
-int most_trainings(const ga::Evolution& search) {
-  const auto& settings = search.settings();
-  if (!settings.max_epochs) return search.planned();
-  return std::min(search.planned(), *settings.max_epochs / settings.epochs);
-}
-
 }  // namespace
 
 double trainings_ended(const RunState& state) {
@@ -51,7 +44,9 @@ std::optional<results::Expected> TimeLimit::expected_end(double taken, const Run
   if (!seconds || !has_rate || search.expected() || !search.screened()) return {};
   const double left = std::max(0.0, *seconds - kept_for_repeats(*seconds, state, slots) - taken);
   const auto all = search.begun() + std::llround(trained / taken * left);
-  if (all >= most_trainings(search) || !ga::among_the_last(search.begun(), all)) return {};
+  if (all >= ga::at_most_whole(search.planned(), search.settings()) ||
+      !ga::among_the_last(search.begun(), all))
+    return {};
   return results::Expected{static_cast<int>(all)};
 }
 

@@ -51,6 +51,11 @@ std::int64_t most_trials(const Settings& settings) {
                   std::int64_t{settings.trials.value_or(std::numeric_limits<int>::max())});
 }
 
+int at_most_whole(int trainings, const Settings& settings) {
+  return settings.max_epochs ? std::min(trainings, *settings.max_epochs / settings.epochs)
+                             : trainings;
+}
+
 bool among_the_last(std::int64_t before, std::int64_t all) {
   constexpr std::int64_t least = 45, share = 5, most = 50;
   return before >= least && before >= all - std::min(all / share, most);

@@ -50,6 +50,9 @@ struct Settings {
 /// Trials at most: those of all generations, or fewer.
 std::int64_t most_trials(const Settings& settings);
 
+/// At most `trainings`, and no more than the whole ones that the search's epochs make.
+int at_most_whole(int trainings, const Settings& settings);
+
 /// Whether a training that follows `before` others belongs to the last ones of a search of `all`,
 /// those that decide between the sets that may be the best (see Evolution).
 bool among_the_last(std::int64_t before, std::int64_t all);

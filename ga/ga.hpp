@@ -25,4 +25,5 @@
 #include "ga/classic/schedule.hpp"
 #include "ga/epochs/early_stopping.hpp"
 #include "ga/evolution.hpp"
+#include "ga/importance.hpp"
 #include "ga/random/rng.hpp"

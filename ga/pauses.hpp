@@ -8,6 +8,7 @@
 
 namespace evolve::ga {
 
+/// Whether trainings may be paused: see Evolution::pausing().
 bool pausing(const EvolutionState& state);
 /// The start has failed, or ended with a fitness of 0, and nothing that has ended has another one:
 /// no look has shown yet whether it tells anything.

@@ -30,11 +30,9 @@ StartAgain start_again(const EvolutionState& state) {
   return {second_start + later, third_start + later};
 }
 
-// No more than are expected, nor than the whole ones that its epochs make.
+// No more than are expected.
 int most_trainings(const EvolutionState& state) {
-  const Settings& settings = state.settings;
-  const int most = state.expected.value_or(std::numeric_limits<int>::max());
-  return settings.max_epochs ? std::min(most, *settings.max_epochs / settings.epochs) : most;
+  return at_most_whole(state.expected.value_or(std::numeric_limits<int>::max()), state.settings);
 }
 
 // Trial `number` belongs to those that decide between the best sets.
