@@ -74,7 +74,8 @@ struct TrainOptions {
   bool skip_bad = false;
   /// Mixed precision where it is faster and agrees with single precision on some first images.
   bool amp = true;
-  /// Epochs without a better fitness after which a full training ends; 0: never.
+  /// Epochs since the last fitness as good as any before, after which a full training ends; 0:
+  /// never.
   int patience = 100;
   /// Confidence threshold and IoU threshold of NMS in validation, as YOLOv5's train.py uses them.
   double conf = 0.001;

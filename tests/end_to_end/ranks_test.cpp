@@ -83,6 +83,9 @@ TEST_F(TwoDevices, EvolveAsOneSlot) {
   for (const auto& event : events) EXPECT_EQ(event.value("device", group), group);
   EXPECT_THAT(read_file(folder / "run/devices"), HasSubstr("\n" + group + "\n"));
   EXPECT_THAT(ended.out, HasSubstr(group));
+  const auto said = lines_of(read_file(folder / "run/trials/000000/log"));
+  const auto is_of_weights = [](const auto& line) { return line.starts_with("Transferred "); };
+  EXPECT_EQ(std::ranges::count_if(said, is_of_weights), 1) << "which each rank reads";
 }
 
 TEST_F(TwoDevices, GiveTheSameTrialAgain) {
@@ -168,7 +171,7 @@ TEST_F(TwoDevices, AreGoneBeforeTheNextOrderWhereOneIsKilledBetweenTwo) {
   ASSERT_EQ(second.size(), 1u);
   ::kill(second[0], SIGKILL);
   EXPECT_TRUE(eventually([&] { return !alive(first[0]); }, 30));
-  shell.signal(SIGKILL);
+  for (const pid_t sleep : descendants(shell.pid(), "sleep 60")) ::kill(sleep, SIGKILL);
   shell.wait();
 }
 

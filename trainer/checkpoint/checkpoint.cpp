@@ -13,6 +13,7 @@
 #include "core/durable_file.hpp"
 #include "core/error.hpp"
 #include "core/file_descriptor.hpp"
+#include "core/split.hpp"
 #include "trainer/checkpoint/embedded_weights.hpp"
 #include "trainer/checkpoint/tensor_pickle.hpp"
 #include "trainer/checkpoint/weights_file.hpp"
@@ -23,11 +24,6 @@ namespace evolve::trainer {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Torch's messages go on with a stack trace.
-std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
-}
 
 /// The tensors of a model whose storages' records begin with `folder`.
 StateDict tensors_of(const PickledModel& pickled, const Archive& archive,
@@ -76,7 +72,7 @@ Checkpoint read_checkpoint(const std::string& path) {
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const c10::Error& error) {
-    throw not_weights(path, first_line(error.what_without_backtrace()));
+    throw not_weights(path, core::first_line(error.what_without_backtrace()));
   } catch (const std::exception& error) {
     throw not_weights(path, error.what());
   }
@@ -147,7 +143,7 @@ void write_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
       return write_archive(descriptor, checkpoint);
     });
   } catch (const std::exception& wrong) {
-    throw failed(first_line(wrong.what()));
+    throw failed(core::first_line(wrong.what()));
   }
   if (error) throw failed(std::strerror(error));
   core::sync_folder(fs::path(path).parent_path());

@@ -71,15 +71,26 @@ WeightsFile open_weights(std::string_view bytes) {
 
 std::string read_weights(const std::string& path) {
   const auto best = fs::path(hyp::weights_folder) / hyp::best_weights;
-  if (fs::is_directory(path))
+  std::error_code error;
+  const auto status = fs::status(path, error);
+  if (fs::is_directory(status)) {
+    std::error_code ignored;
     throw bad_input({path}, "this is a folder",
-                    fs::exists(path / best) ? "name a .pt file, such as its " + best.string()
-                                            : "name a .pt file");
-  if (!fs::is_regular_file(path))
+                    fs::exists(path / best, ignored)
+                        ? "name a .pt file, such as its " + best.string()
+                        : "name a .pt file");
+  }
+  if (status.type() == fs::file_type::not_found)
     throw bad_input({path}, "there is no such file", remedy_for_absent(path));
+  if (!fs::status_known(status))
+    throw bad_input({path}, error.message(), "check the path and its permissions");
+  if (!fs::is_regular_file(status))
+    throw bad_input({path}, "this is no regular file, which each worker could read",
+                    "copy it to one");
+  const auto size = fs::file_size(path, error);
+  std::string bytes(error ? 0 : size, '\0');
   std::ifstream stream(path, std::ios::binary);
-  std::string bytes(fs::file_size(path), '\0');
-  if (!stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) {
+  if (error || !stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) {
     throw bad_input({path}, "the file cannot be read", "check its permissions");
   }
   return bytes;

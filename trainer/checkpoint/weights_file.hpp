@@ -2,7 +2,6 @@
 // the tensors themselves.
 #pragma once
 
-#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>

@@ -15,7 +15,8 @@ namespace evolve::data {
 /// $XDG_CACHE_HOME/evolve, else ~/.cache/evolve; empty where neither variable is set: nothing is
 /// kept then.
 std::string cache_folder();
-inline constexpr const char* no_cache_folder = "neither XDG_CACHE_HOME nor HOME is set";
+inline constexpr const char* no_cache_folder =
+    "neither XDG_CACHE_HOME (an absolute path) nor HOME is set";
 
 /// What changes when a file does.
 struct FileStamp {

@@ -36,7 +36,8 @@ std::string difference_per_class(const std::string& split, const Json& before, c
     return fmt::format("{}, {} {}", core::counted(std::ssize(now), "class"), began, before.size());
   std::size_t cls = 0;
   while (before[cls] == now[cls]) ++cls;
-  return fmt::format("{} {} labels of class {}, {} {}", now[cls].dump(), split, cls, began,
+  return fmt::format("{} of class {}, {} {}",
+                     core::counted(now[cls].get<std::int64_t>(), split + " label"), cls, began,
                      before[cls].dump());
 }
 
@@ -76,8 +77,10 @@ std::optional<std::string> difference(const Json& before, const Json& now, const
     const auto& images = then->at("images");
     const auto& labels = then->at("labels");
     if (images != there["images"] || labels != there["labels"])
-      return fmt::format("{} {} images with {} labels, {} {} with {}", there["images"].dump(),
-                         split, there["labels"].dump(), began, images.dump(), labels.dump());
+      return fmt::format("{} with {}, {} {} with {}",
+                         core::counted(there["images"].get<std::int64_t>(), split + " image"),
+                         core::counted(there["labels"].get<std::int64_t>(), "label"), began,
+                         images.dump(), labels.dump());
     if (const auto classes = then->find("per_class");
         classes != then->end() && *classes != there["per_class"])
       return difference_per_class(split, *classes, there["per_class"], began);

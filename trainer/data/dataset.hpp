@@ -12,6 +12,7 @@
 #include "trainer/data/data_yaml.hpp"
 #include "trainer/data/image_cache.hpp"
 #include "trainer/data/label_file.hpp"
+#include "trainer/data/note.hpp"
 #include "trainer/data/threads.hpp"
 
 namespace evolve::data {
@@ -80,7 +81,7 @@ struct LoadOptions {
   /// Called while images are looked at, and again while they are decoded.
   Beat beat = [](int, int) {};
   /// Is told, in one line, where the images are and how many had to be decoded.
-  std::function<void(const std::string&)> note = [](const std::string&) {};
+  Note note = [](const std::string&) {};
 };
 
 /// The images of a split, decoded (as cv::imread does: BGR, turned by its EXIF orientation) and

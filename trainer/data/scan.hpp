@@ -1,8 +1,6 @@
 // What there is to know about the images of a split without decoding them.
 #pragma once
 
-#include <cstddef>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -10,6 +8,7 @@
 #include "trainer/data/data_yaml.hpp"
 #include "trainer/data/image_file.hpp"
 #include "trainer/data/label_file.hpp"
+#include "trainer/data/note.hpp"
 #include "trainer/data/threads.hpp"
 
 namespace evolve::data {
@@ -37,7 +36,7 @@ struct ScanOptions {
   /// found is remembered, for each image.
   Beat beat = [](int, int) {};
   /// Is told, in one line, why nothing can be remembered.
-  std::function<void(const std::string&)> note = [](const std::string&) {};
+  Note note = [](const std::string&) {};
 };
 
 /// Reads every label, and each image's header and end (or all of it), of a split that is no

@@ -19,7 +19,7 @@ std::vector<std::vector<data::DrawnBox>> found_in(Detector& detector, const data
   auto nms = options.nms;
   nms.conf = 0.25;
   const auto boxes =
-      detector.decode(detector.forward(images_of(batch, detector.anchors().device())))
+      detector.decode(detector.forward(images_of(batch, detector.anchors().device()), options.beat))
           .to(torch::kCPU, torch::kFloat)
           .contiguous();
   std::vector<std::vector<data::DrawnBox>> found;

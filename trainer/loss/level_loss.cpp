@@ -35,7 +35,7 @@ Term cross_entropy(float logit, float label, double positive_weight, double gamm
   const float softplus = std::log1p(sigmoid.decay) + std::max(-logit, 0.F);
   const Term plain{(1 - label) * logit + weight * softplus,
                    (1 - label) - weight * sigmoid.complement};
-  if (gamma == 0) return plain;
+  if (gamma <= 0) return plain;
   constexpr float alpha = 0.25F;
   const float missed = label * sigmoid.complement + (1 - label) * sigmoid.value;
   const float missed_derivative =

@@ -21,7 +21,7 @@ torch::Tensor rows_of(const torch::Tensor& map, bool by_anchor) {
 torch::Tensor cross_entropy(const torch::Tensor& logits, const torch::Tensor& labels,
                             double positive_weight, double gamma) {
   const auto weight = torch::full({1}, positive_weight, labels.options());
-  if (gamma == 0) {
+  if (gamma <= 0) {
     return torch::binary_cross_entropy_with_logits(logits, labels, {}, weight).view(1);
   }
   constexpr double alpha = 0.25;

@@ -13,7 +13,7 @@ struct LossOptions {
   double cls_pw = 1, obj_pw = 1;
   /// Greatest ratio of an object's side to its anchor's.
   double anchor_t = 4;
-  /// Focal loss exponent; 0 is plain cross-entropy. Lin et al., Focal Loss for Dense Object
+  /// Focal loss exponent; 0 or less is plain cross-entropy. Lin et al., Focal Loss for Dense Object
   /// Detection.
   double fl_gamma = 0;
   double label_smoothing = 0;

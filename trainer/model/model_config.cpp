@@ -18,6 +18,9 @@ constexpr int most_channels = 1 << 20;
 constexpr int greatest_stride = 1 << 16;
 constexpr int most_repeats = 100;
 
+constexpr const char* usual_padding =
+    "pad a Conv by (kernel - 1) / 2, rounded down, and take odd kernels where its stride is 1";
+
 /// Turns rows into layers, counting channels on the way.
 class Resolver {
  public:
@@ -37,9 +40,9 @@ class Resolver {
                   "write at most " + std::to_string(most_channels));
     }
     channels_.push_back(out_);
-    strides_.push_back(stride(layer));
+    scales_.push_back(scale(layer));
     if (row.module == "Detect") {
-      for (const int from : layer.from) config_.strides.push_back(stride_of(from));
+      for (const int from : layer.from) config_.strides.push_back(scale_of(from).stride);
     }
     config_.layers.push_back(std::move(layer));
   }
@@ -66,34 +69,64 @@ class Resolver {
 
   int in(int layer) const { return layer < 0 ? image_channels : channels_[layer]; }
 
-  /// Pixels per cell of an earlier layer or the image.
-  int stride_of(int layer) const { return layer < 0 ? 1 : strides_[layer]; }
+  /// The image's side of n * stride pixels is a side of n + more cells.
+  struct Scale {
+    int stride = 1;
+    std::int64_t more = 0;
+  };
+  /// Of an earlier layer or the image.
+  Scale scale_of(int layer) const { return layer < 0 ? Scale() : scales_[layer]; }
 
-  /// The same of the layer under way.
-  int stride(const LayerSpec& layer) const {
-    int stride = stride_of(layer.from.front());
+  /// Of the layer under way.
+  Scale scale(const LayerSpec& layer) const {
+    auto scale = scale_of(layer.from.front());
     for (const ModuleSpec& module : layer.modules) {
       if (const auto* conv = std::get_if<ConvSpec>(&module)) {
-        if (stride > greatest_stride / conv->stride) {
+        if (scale.stride > greatest_stride / conv->stride) {
           throw error("the stride is above " + std::to_string(greatest_stride),
                       "choose smaller ones");
         }
-        stride *= conv->stride;
+        scale.stride *= conv->stride;
+        const double overhang =
+            static_cast<double>(scale.more) + 2.0 * conv->padding - conv->kernel;
+        scale.more = static_cast<std::int64_t>(std::floor(overhang / conv->stride)) + 1;
       }
       const auto* upsample = std::get_if<UpsampleSpec>(&module);
-      if (upsample && stride % upsample->factor != 0) {
+      if (upsample && scale.stride % upsample->factor != 0) {
         throw error("nn.Upsample makes images larger than they came", "choose a smaller factor");
       }
-      if (upsample) stride /= upsample->factor;
-      if (!std::holds_alternative<ConcatSpec>(module)) continue;
-      for (const int from : layer.from) {
-        if (stride_of(from) == stride) continue;
-        throw error("Concat takes maps of stride " + std::to_string(stride) + " and " +
-                        std::to_string(stride_of(from)),
-                    "join layers of one size");
-      }
+      if (upsample) scale = {scale.stride / upsample->factor, scale.more * upsample->factor};
+      if (std::holds_alternative<ConcatSpec>(module)) check_alike(layer, scale);
+      if (std::holds_alternative<DetectSpec>(module)) check_sides(layer);
     }
-    return stride;
+    return scale;
+  }
+
+  void check_alike(const LayerSpec& concat, const Scale& scale) const {
+    for (const int from : concat.from) {
+      const auto [stride, more] = scale_of(from);
+      if (stride != scale.stride)
+        throw error(fmt::format("Concat takes maps of stride {} and {}", scale.stride, stride),
+                    "join layers of one size");
+      if (more != scale.more)
+        throw error(fmt::format("Concat takes maps whose sides differ by {}",
+                                core::counted(std::abs(more - scale.more), "cell")),
+                    usual_padding);
+    }
+  }
+
+  /// Boxes are where strides say that cells are.
+  void check_sides(const LayerSpec& detect) const {
+    for (const int from : detect.from) {
+      const auto more = scale_of(from).more;
+      if (more != 0)
+        throw error(
+            fmt::format("Detect takes layer {}, whose sides are {} {} than its stride makes "
+                        "them",
+                        from, core::counted(std::abs(more), "cell"),
+                        more > 0 ? "longer" : "shorter"),
+            usual_padding);
+    }
   }
 
   /// A width that already equals Detect's output is not scaled, as in YOLOv5.
@@ -168,7 +201,12 @@ class Resolver {
     if (row_->module == "Conv") return conv(channels);
     if (row_->module == "SPPF") {
       at_most(2);
-      return SppfSpec{channels, out_, whole(1, 5, "kernel", 1)};
+      const SppfSpec spec{channels, out_, whole(1, 5, "kernel", 1)};
+      if (spec.kernel % 2 == 0)
+        throw error(
+            fmt::format("SPPF's kernel is {}: it would join maps of different sizes", spec.kernel),
+            "choose an odd one");
+      return spec;
     }
     if (row_->module == "Bottleneck") {
       at_most(2);
@@ -236,8 +274,8 @@ class Resolver {
   const ModelTable& table_;
   ModelConfig& config_;
   const TableRow* row_ = nullptr;
-  /// Strides and output channels of the layers so far, and channels of the one under way.
-  std::vector<int> strides_;
+  /// Scales and output channels of the layers so far, and channels of the one under way.
+  std::vector<Scale> scales_;
   std::vector<int> channels_;
   int out_ = 0;
   int detect_channels_ = 0;

@@ -231,8 +231,15 @@ bool is_of_ultralytics(const std::string& file) {
 }
 
 ModelTable read_model_table(const std::string& cfg) {
-  if (fs::is_regular_file(cfg)) return parse_model_table(core::read_text_file(cfg), cfg);
+  std::error_code error;
+  const auto status = fs::status(cfg, error);
+  if (fs::is_regular_file(status)) return parse_model_table(core::read_text_file(cfg), cfg);
+  if (!fs::status_known(status))
+    throw bad_input({cfg}, error.message(), "check the path and its permissions");
   const auto built_in = built_in_table(fs::path(cfg).stem());
+  if (!built_in && fs::exists(status) && !fs::is_directory(status))
+    throw bad_input({cfg}, "this is no regular file, which each worker could read",
+                    "copy it to one");
   if (!built_in) {
     throw bad_argument(
         "--cfg " + cfg + ": there is no such model table",

@@ -22,11 +22,12 @@ std::vector<torch::Tensor> forward_in(
     torch::ScalarType type, Detector& detector, const torch::Tensor& images,
     const std::function<void()>& beat = [] {});
 
-/// `type` when a detector sees the same in it as in single precision: on a real batch, in
-/// evaluation, boxes, objectness and classes differ by no more than 10 % of their norm. Else single
-/// precision. A line on standard error says which, and by how much they differ. Weights and batch
-/// statistics stay as they are.
-torch::ScalarType checked(torch::ScalarType type, Detector& detector, const data::Batch& batch);
+/// How differently a detector sees a batch in `type` and in single precision: the norm by which
+/// boxes, objectness and classes in evaluation differ, as a share of their norm (NaN where they
+/// overflow). Weights and batch statistics stay as they are. `beat` is called as forward() does.
+double difference_in(
+    torch::ScalarType type, Detector& detector, const data::Batch& batch,
+    const std::function<void()>& beat = [] {});
 
 /// Scales the loss up before the backward pass, so that gradients do not vanish in half precision,
 /// and leaves out the steps in which they overflow. Micikevicius et al., Mixed Precision Training

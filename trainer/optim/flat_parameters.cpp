@@ -11,7 +11,7 @@ namespace {
 /// A model's tensors sorted by what becomes of them.
 struct Sorted {
   std::array<std::vector<torch::Tensor>, group_count> groups;
-  std::vector<torch::Tensor> frozen, statistics, counts;
+  std::vector<torch::Tensor> frozen, statistics;
 };
 
 Group group_of(const std::string& name, const torch::Tensor& parameter) {
@@ -27,11 +27,8 @@ Sorted sort(const torch::nn::Module& model) {
     group.push_back(item.value());
   }
   for (const auto& item : model.named_buffers()) {
-    if (item.key().find(".running_") != std::string::npos) {
+    if (item.key().find(".running_") != std::string::npos)
       sorted.statistics.push_back(item.value());
-    } else if (item.key().ends_with(".num_batches_tracked")) {
-      sorted.counts.push_back(item.value());
-    }
   }
   return sorted;
 }
@@ -113,8 +110,6 @@ FlatParameters::FlatParameters(torch::nn::Module& model, const torch::Device& de
       at += padded(tensor);
     }
   }
-  batches_tracked_ = torch::zeros(padded(sorted.counts), options.dtype(torch::kLong));
-  move(sorted.counts, batches_tracked_, 0, weights);
   for (auto& buffer : model.buffers()) {
     if (buffer.device() != device) buffer.set_data(buffer.to(device));
   }

@@ -51,11 +51,9 @@ class FlatParameters {
   torch::Tensor packed(const torch::Tensor& flat) const;
   /// Writes what packed() gave into such a flat tensor.
   void unpack(const torch::Tensor& numbers, const torch::Tensor& flat) const;
-  /// Counts one more batch in every num_batches_tracked.
-  void count_batch() { batches_tracked_.add_(1); }
 
  private:
-  torch::Tensor values_, gradients_, batches_tracked_;
+  torch::Tensor values_, gradients_;
   /// The trained ones, and their parts of gradients_.
   std::vector<torch::Tensor> parameters_, parameter_gradients_;
   std::array<Range, group_count> groups_;

@@ -37,7 +37,6 @@ void TrainStep::give_up_16_bits() {
 TrainStep::Report TrainStep::end_iteration(int iteration) {
   constexpr double greatest_norm = 10;
   Report report{schedule_.at(iteration)};
-  parameters_.count_batch();
   parameters_.collect_gradients();
   if (iteration - last_step_ < report.settings.accumulate) return report;
   report.stepped = true;

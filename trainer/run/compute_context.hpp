@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "trainer/data/beat.hpp"
+#include "trainer/data/note.hpp"
 #include "trainer/data/threads.hpp"
 #include "trainer/device/device_images.hpp"
 #include "trainer/optim/amp.hpp"
@@ -31,6 +32,9 @@ struct ComputeContext {
   std::vector<int> loading_cores = {};
   /// To be called while images are prepared, before anything is trained.
   data::Beat preparing = [](int, int) {};
+  /// Where lines for the reader of the log go. Of ranks, which would all say much the same, only
+  /// the first one has a place for them.
+  data::Note note = data::on_standard_error;
 
   data::Threads loading_threads() const { return {threads, loading_cores}; }
   /// The processes that train together; this one has its place among them.

@@ -168,7 +168,8 @@ class FullTraining {
 
   std::unique_ptr<Detector> detector() const {
     if (!job_.resume)
-      return make_detector(options_, job_.hyp, weights_, job_.seed, data_, context_.beat);
+      return make_detector(options_, job_.hyp, weights_, job_.seed, data_, context_.beat,
+                           context_.note);
     check_data();
     auto detector = detector_of(*weights_, last());
     freeze(*detector, options_.freeze);

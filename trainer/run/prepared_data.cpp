@@ -1,7 +1,5 @@
 #include "trainer/run/prepared_data.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -25,7 +23,7 @@ data::Dataset validation_images(const data::DataConfig& config, data::LoadOption
 }  // namespace
 
 data::LoadOptions load_options(const TrainOptions& options, const data::Threads& threads,
-                               const data::Beat& beat) {
+                               const data::Beat& beat, const data::Note& note) {
   return {.imgsz = options.imgsz,
           .single_cls = options.single_cls,
           .skip_bad = options.skip_bad,
@@ -33,16 +31,16 @@ data::LoadOptions load_options(const TrainOptions& options, const data::Threads&
           .cache_folder = data::cache_folder(),
           .threads = threads,
           .beat = beat,
-          .note = [](const std::string& line) { fmt::print(stderr, "{}\n", line); }};
+          .note = note};
 }
 
 PreparedData::PreparedData(const TrainOptions& options, int stride, const data::Threads& threads,
-                           const data::Beat& beat)
+                           const data::Beat& beat, const data::Note& note)
     : PreparedData(data::with_fraction(
                        data::read_data_yaml(options.data, {data::Split::train, data::Split::val},
                                             options.folder),
                        options.fraction),
-                   options, stride, load_options(options, threads, beat)) {}
+                   options, stride, load_options(options, threads, beat, note)) {}
 
 constexpr int most_images = std::numeric_limits<int>::max();
 
@@ -80,14 +78,15 @@ const data::AnchorChoice& PreparedData::fit_anchors(const std::vector<data::Size
   return anchors_[key] = fitter_.fit(current, thr, beat);
 }
 
-PreparedData& DataCache::get(const TrainOptions& options, int stride, const data::Threads& threads,
-                             const data::Beat& beat) {
+PreparedData& DataCache::get(const TrainOptions& options, int stride,
+                             const ComputeContext& context) {
   const Key key{options.data,       options.imgsz, options.batch_size, stride,
                 options.single_cls, options.cache, options.fraction,   options.skip_bad};
   if (key_ != key) {
     key_.reset();
     data_.reset();  // two data sets at once may not fit into memory
-    data_ = std::make_unique<PreparedData>(options, stride, threads, beat);
+    data_ = std::make_unique<PreparedData>(options, stride, context.loading_threads(),
+                                           context.preparing, context.note);
     key_ = key;
   }
   return *data_;

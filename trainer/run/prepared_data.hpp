@@ -20,11 +20,11 @@ namespace evolve::trainer {
 class PreparedData {
  public:
   /// Reads the data set that the options name, on these threads. `beat` is called all the time
-  /// while it does. Lines on standard error say where images are kept. Throws `Error` as data::load
-  /// does, and where the data set is not what options.inputs tells of.
+  /// while it does; `note` is told where images are kept. Throws `Error` as data::load does, and
+  /// where the data set is not what options.inputs tells of.
   PreparedData(
       const TrainOptions& options, int stride, const data::Threads& threads,
-      const data::Beat& beat = [](int, int) {});
+      const data::Beat& beat = [](int, int) {}, const data::Note& note = data::on_standard_error);
 
   const data::Dataset& training() const { return training_; }
   const data::ValidationSet& validation() const { return validation_; }
@@ -56,16 +56,14 @@ class PreparedData {
   std::map<AnchorKey, data::AnchorChoice> anchors_;
 };
 
-/// How a worker loads any split, but for `training`: the cache folder is the machine's, and notes
-/// go to standard error.
+/// How a worker loads any split, but for `training`: the cache folder is the machine's.
 data::LoadOptions load_options(const TrainOptions& options, const data::Threads& threads,
-                               const data::Beat& beat);
+                               const data::Beat& beat, const data::Note& note);
 
 /// The data of the last trial, in case the next one uses the same.
 class DataCache {
  public:
-  PreparedData& get(const TrainOptions& options, int stride, const data::Threads& threads,
-                    const data::Beat& beat);
+  PreparedData& get(const TrainOptions& options, int stride, const ComputeContext& context);
 
  private:
   using Key = std::tuple<std::string, int, int, int, bool, std::string, double, bool>;

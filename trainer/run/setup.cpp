@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <numeric>
 
 #include "core/error.hpp"
@@ -51,12 +50,13 @@ void set_sorted_anchors(Detector& detector, const std::vector<data::Size>& ancho
 }
 
 void fit_anchors(Detector& detector, double thr, PreparedData& data,
-                 const std::function<void()>& beat) {
+                 const std::function<void()>& beat, const data::Note& note) {
   auto config = detector.config();
   const data::AnchorChoice& choice = data.fit_anchors(anchors_in_pixels(config), thr, beat);
   if (choice.replaced) set_sorted_anchors(detector, choice.anchors);
-  fmt::print(stderr, "anchors: {}, best possible recall {:.4f}\n",
-             choice.replaced ? "fitted to the labels" : "kept", choice.fit.best_possible_recall);
+  note(fmt::format("anchors: {}, best possible recall {:.4f}",
+                   choice.replaced ? "fitted to the labels" : "kept",
+                   choice.fit.best_possible_recall));
 }
 
 }  // namespace
@@ -111,17 +111,17 @@ std::unique_ptr<Detector> make_detector(const TrainOptions& options,
                                         const hyp::Hyperparameters& hyp,
                                         const std::optional<Checkpoint>& weights,
                                         std::uint64_t seed, PreparedData& data,
-                                        const std::function<void()>& beat) {
+                                        const std::function<void()>& beat, const data::Note& note) {
   auto detector =
       std::make_unique<Detector>(model_config(options, hyp, weights, data.classes()), seed);
   if (weights) {
     // YOLOv5's rule: anchors of a table or of a hyperparameter beat those of the weights.
     const bool keep_anchors = !options.cfg.empty() || anchors_asked_for(options, hyp);
     const auto done = transfer(weights->state, *detector, keep_anchors, options.weights);
-    fmt::print(stderr, "Transferred {}/{} items from {}\n", done.transferred, done.total,
-               options.weights);
+    note(fmt::format("Transferred {}/{} items from {}", done.transferred, done.total,
+                     options.weights));
   }
-  if (!options.noautoanchor) fit_anchors(*detector, hyp.number("anchor_t"), data, beat);
+  if (!options.noautoanchor) fit_anchors(*detector, hyp.number("anchor_t"), data, beat, note);
   freeze(*detector, options.freeze);
   return detector;
 }

@@ -5,7 +5,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string>
 
 #include "hyp/hyperparameters.hpp"
 #include "trainer/checkpoint/checkpoint.hpp"
@@ -32,11 +31,12 @@ ModelConfig model_config(const TrainOptions& options, const hyp::Hyperparameters
 
 /// A detector as training starts it: drawn from `seed` or transferred from the weights, anchors
 /// fitted to the data unless options.noautoanchor, the layers of options.freeze without
-/// gradients. `beat` is called all the time while anchors are searched for. Throws `Error`.
+/// gradients. `beat` is called all the time while anchors are searched for; `note` is told what
+/// came of weights and anchors. Throws `Error`.
 std::unique_ptr<Detector> make_detector(
     const TrainOptions& options, const hyp::Hyperparameters& hyp,
     const std::optional<Checkpoint>& weights, std::uint64_t seed, PreparedData& data,
-    const std::function<void()>& beat = [] {});
+    const std::function<void()>& beat = [] {}, const data::Note& note = data::on_standard_error);
 
 /// Throws `Error` when a batch has fewer images than there are ranks: each trains a part of it.
 void check_batches(const TrainOptions& options, const PreparedData& data, const Ranks& ranks);

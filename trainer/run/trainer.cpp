@@ -89,20 +89,21 @@ void keep(const std::string& path, int epoch, const hyp::Metrics& metrics, const
 }
 
 /// What keep() wrote; nothing where it is gone or damaged.
-std::optional<Checkpoint> read_kept(const std::string& path) {
+std::optional<Checkpoint> read_kept(const std::string& path, const data::Note& note) {
   if (!std::filesystem::exists(path)) return {};
   try {
     return read_checkpoint(path);
   } catch (const Error& damage) {
-    fmt::print(stderr, "{}\nits epochs are trained again\n", damage.what());
+    note(fmt::format("{}\nits epochs are trained again", damage.what()));
     return {};
   }
 }
 
 /// Lets a training go on from what keep() wrote; the epochs that it has, 0 where there is nothing.
-int load_kept(const Rungs& rungs, TrainingLoop& loop, hyp::Metrics& metrics) {
+int load_kept(const Rungs& rungs, TrainingLoop& loop, hyp::Metrics& metrics,
+              const data::Note& note) {
   if (rungs.start_epoch == 0) return 0;
-  const auto kept = read_kept(rungs.kept);
+  const auto kept = read_kept(rungs.kept, note);
   if (!kept || kept->about.at("epoch") != rungs.start_epoch - 1) return 0;
   loop.load_state(state_in(*kept));
   metrics = hyp::metrics_from_json(kept->about.at("metrics"));
@@ -139,7 +140,7 @@ Trainer::State::Prepared Trainer::State::prepare(const TrainOptions& wanted,
   check_same_model(wanted, weights);
   const int stride = image_stride(model_config(wanted, hyp, weights, {}));
   TrainOptions options = settled(wanted, stride, least_training_strides);
-  PreparedData& data = cache.get(options, stride, context.loading_threads(), context.preparing);
+  PreparedData& data = cache.get(options, stride, context);
   check_batches(options, data, *context.ranks);
   return {std::move(options), std::move(weights), data};
 }
@@ -152,6 +153,7 @@ Trainer::Trainer(const std::string& device, int threads, std::function<void()> b
   context.preparing =
       preparing ? std::move(preparing) : [beat = context.beat](int, int) { beat(); };
   if (ranks) context.ranks = std::move(ranks);
+  if (context.ranks->rank() > 0) context.note = [](const std::string&) {};
   at::set_num_threads(threads);
   cv::setNumThreads(1);
 }
@@ -162,14 +164,15 @@ TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameter
                            std::uint64_t seed, const OnEpoch& on_epoch, const Rungs& rungs) {
   const Stopwatch all;
   auto [options, weights, data] = state_->prepare(wanted, hyp);
-  TrainingLoop loop(options, hyp, seed, data,
-                    make_detector(options, hyp, weights, seed, data, state_->context.beat),
-                    state_->context);
+  TrainingLoop loop(
+      options, hyp, seed, data,
+      make_detector(options, hyp, weights, seed, data, state_->context.beat, state_->context.note),
+      state_->context);
   weights.reset();
   const std::vector<double> no_ap(static_cast<std::size_t>(data.classes()));
   TrainResult result;
   double waited = 0;
-  const int done = load_kept(rungs, loop, result.metrics);
+  const int done = load_kept(rungs, loop, result.metrics, state_->context.note);
   if (state_->context.ranks->rank() > 0) {
     loop.follow();
     return result;
@@ -227,14 +230,14 @@ workers::ValidationReport Trainer::validate(const workers::ValidationJob& job) {
   const int stride = image_stride(detector->config());
   const TrainOptions options = settled(wanted, stride, 1);
   check_classes(options, config, detector->config().nc);
-  auto loading =
-      load_options(options, state_->context.loading_threads(), state_->context.preparing);
+  const auto& context = state_->context;
+  auto loading = load_options(options, context.loading_threads(), context.preparing, context.note);
   loading.training = false;
   loading.keep = data::Keep::none;  // each image is needed once
   auto images = data::load(config, split, loading);
-  detector->to(state_->context.device);
+  detector->to(context.device);
   const auto set = data::validation_set(std::move(images), options.batch_size, stride, job.rect);
-  return validation_report(*detector, set, validate_options(options, state_->context), job.dir);
+  return validation_report(*detector, set, validate_options(options, context), job.dir);
 }
 
 }  // namespace evolve::trainer

@@ -149,8 +149,8 @@ void TrainingLoop::take(const std::vector<std::array<double, 3>>& losses, int fi
   }
   if (type != torch::kFloat) overflowed = context_.ranks->any(overflowed);
   if (!overflowed) return;
-  fmt::print(stderr, "mixed precision is off: {} overflowed before iteration {}\n",
-             torch::toString(type), first + static_cast<int>(losses.size()));
+  context_.note(fmt::format("mixed precision is off: {} overflowed before iteration {}",
+                            torch::toString(type), first + static_cast<int>(losses.size())));
   step_.give_up_16_bits();
 }
 
@@ -189,11 +189,17 @@ void TrainingLoop::load_state(const State& state) {
   parameters_.unpack(state.values, parameters_.values());
   const bool was_on = step_.precision() != torch::kFloat;
   step_.load_state(state.step);
-  if (was_on && step_.precision() == torch::kFloat)
-    fmt::print(stderr, "mixed precision is off: this training had given it up\n");
-  // On another kind of device than before.
   const auto type = step_.precision();
-  if (type != torch::kFloat && type != context_.fast_type) step_.give_up_16_bits();
+  if (was_on && type == torch::kFloat)
+    context_.note("mixed precision is off: this training goes on without it, as before");
+  if (!was_on && type == context_.fast_type && type != torch::kFloat)
+    context_.note("mixed precision is on: this training goes on with it, as before");
+  if (type == torch::kFloat || type == context_.fast_type) return;
+  context_.note(
+      fmt::format("mixed precision is off: this training began in {}, and this device is "
+                  "not fast in it",
+                  torch::toString(type)));
+  step_.give_up_16_bits();
 }
 
 int TrainingLoop::batch_size() const {
@@ -240,8 +246,15 @@ torch::ScalarType TrainingLoop::precision() {
   auto& images = plan.batches.front().images;
   images.resize(std::min(images.size(), enough));
   const auto batch = data::train_batch(data_.training(), plan, 0, augmentation_);
-  const bool differs = checked(type, *detector_, batch) != type;
-  return context_.ranks->any(differs) ? torch::kFloat : type;
+  const double difference = difference_in(type, *detector_, batch, context_.beat);
+  constexpr double tolerance = 0.1;
+  const bool agrees = difference <= tolerance;  // false for NaN
+  const bool all_agree = !context_.ranks->any(!agrees);
+  const auto by = agrees && !all_agree ? "too much in another rank"
+                                       : fmt::format("by {:.2g} % on this batch", 100 * difference);
+  context_.note(fmt::format("mixed precision is {}: {} differs from single precision {}",
+                            all_agree ? "on" : "off", torch::toString(type), by));
+  return all_agree ? type : torch::kFloat;
 }
 
 MapSize TrainingLoop::scaled(MapSize size, int epoch, int index) const {

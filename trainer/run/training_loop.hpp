@@ -56,7 +56,7 @@ class TrainingLoop {
   /// `epoch` counts from 0. `ap` is AP50-95 of each class in the last validation, for
   /// options.image_weights. Throws `TrainingFailed` for a loss that is not finite in single
   /// precision. One that is not finite in 16 bits is no verdict: the iteration is left out, and the
-  /// training goes on in single precision, with a line on standard error.
+  /// training goes on in single precision, and a note says so.
   EpochProgress train_epoch(int epoch, std::span<const double> ap, const OnBatch& on_batch);
 
   /// In a rank other than 0 (ranks.hpp), after the constructor and load_state(): trains what rank 0

@@ -106,10 +106,6 @@ workers::Ready ready_message(const std::string& device) {
   return {.device = device, .identity = {mine.uuid, mine.pci}, .can_pause = true};
 }
 
-std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
-}
-
 /// What `work` answers, or the failure that it ends in. Of a trial the log has it too; of a job
 /// evolve says it, and of another rank the first one does.
 template <class Answer, class Work>
@@ -132,7 +128,7 @@ Answer answer_of(std::optional<int> trial, Work work) {
     // Torch's messages go on with a stack trace: the log has all of it, the journal the first line.
     fmt::print(stderr, "{}\n", error.what());
     const std::string text = error.what();
-    return failure(workers::kind_in(text, hyp::FailureKind::other), first_line(text));
+    return failure(workers::kind_in(text, hyp::FailureKind::other), core::first_line(text));
   }
 }
 
@@ -218,7 +214,8 @@ void ignore_signals() {
 [[noreturn]] void give_up(const std::exception& error) {
   const std::string text = error.what();
   fmt::print(stderr, "evolve-worker: {}\n", text);
-  if (text.find('\n') != text.npos) fmt::print(stderr, "evolve-worker: {}\n", first_line(text));
+  if (text.find('\n') != text.npos)
+    fmt::print(stderr, "evolve-worker: {}\n", core::first_line(text));
   std::_Exit(1);
 }
 

@@ -162,6 +162,8 @@ TEST(Checkpoint, RefusesWeightsOfAnotherModel) {
 
 TEST(Checkpoint, RefusesWhatIsNoArchive) {
   EXPECT_THAT(refused("/nowhere/x.pt"), HasSubstr("/nowhere/x.pt: there is no such file"));
+  EXPECT_EQ(refused("/dev/null"),
+            "/dev/null: this is no regular file, which each worker could read; copy it to one");
   const test::TemporaryFolder folder;
   const std::string path = folder / "text.pt";
   std::ofstream(path) << "hello";

@@ -85,8 +85,10 @@ TEST_F(ScanTest, SaysWhereItHasNoFolderThatNothingIsRemembered) {
   std::vector<std::string> notes;
   scan(config, Split::train,
        {.threads = 1, .note = [&](const std::string& note) { notes.push_back(note); }});
-  EXPECT_THAT(notes, ElementsAre("neither XDG_CACHE_HOME nor HOME is set: the check is not "
-                                 "remembered"));
+  EXPECT_THAT(
+      notes,
+      ElementsAre("neither XDG_CACHE_HOME (an absolute path) nor HOME is set: the check is not "
+                  "remembered"));
 }
 
 TEST_F(ScanTest, LooksAgainWhereACacheEndsEarly) {

@@ -204,7 +204,7 @@ TEST(ValidationReport, CountsTheLabelsOfAllClassesAndMillisecondsPerImage) {
   EXPECT_LE(8 * (report.inference_ms + report.nms_ms), elapsed_ms);
 }
 
-TEST(ValidationReport, DrawsWhatIsFoundWithAConfidenceOfAQuarterOrMore) {
+TEST(ValidationReport, DrawsWhatIsFoundWithAConfidenceAboveAQuarter) {
   const auto set = data::validation_set(four_corners(0.5F), 1, 32, false);
   const auto batch = data::validation_batch(set.dataset, set.batches[0]);
   const data::TemporaryFolder folder;

@@ -324,6 +324,15 @@ TEST(Loss, InOnePassIsThatOfTorchsOperators) {
   }
 }
 
+TEST(Loss, IsPlainWithAFocalPowerBelowZero) {
+  const auto plain = loss_and_gradients({}, Operators::fast);
+  for (const auto operators : {Operators::fast, Operators::plain}) {
+    const auto below = loss_and_gradients({.fl_gamma = -0.5}, operators);
+    for (std::size_t i = 0; i < plain.size(); ++i)
+      EXPECT_LT(relative_error(below[i], plain[i]), tolerance) << i;
+  }
+}
+
 TEST(Loss, WithoutGradientIsTheSame) {
   auto [maps, targets] = random_case(8);
   const Loss loss({}, torch::full({3, 3, 2}, 2.F));

@@ -32,12 +32,12 @@ std::string table_with(const std::string& row) {
 TEST(ModelConfig, TellsTheSizesOfItsMaps) {
   EXPECT_THAT(map_sizes(resolve(read_model_table("yolov5n.yaml")), {64, 96}),
               ElementsAre(MapSize{8, 12}, MapSize{4, 6}, MapSize{2, 3}));
-  // A kernel of 4 with a padding of 2 makes one cell more than half as many.
-  const auto even =
-      resolve(parse_model_table("nc: 3\nanchors: 3\nbackbone:\n  - [-1, 1, Conv, [64, 4, 2]]\n"
+  // A side that is no multiple of the stride ends in part of a cell.
+  const auto thirds =
+      resolve(parse_model_table("nc: 3\nanchors: 3\nbackbone:\n  - [-1, 1, Conv, [64, 3, 3]]\n"
                                 "head:\n  - [[0], 1, Detect, [nc, anchors]]\n",
                                 "m.yaml"));
-  EXPECT_THAT(map_sizes(even, {64, 96}), ElementsAre(MapSize{33, 49}));
+  EXPECT_THAT(map_sizes(thirds, {64, 96}), ElementsAre(MapSize{22, 32}));
 }
 
 TEST(ModelConfig, ScalesTheWidthsOfYolov5n) {
@@ -162,6 +162,44 @@ TEST(ModelConfig, RefusesWhatCannotBeBuilt) {
 TEST(ModelConfig, RefusesAKeyThatStandsTwice) {
   EXPECT_EQ(refused("nc: 3\nanchors: 3\nnc: 4\n"),
             "m.yaml:3: nc appears twice, first in line 1; keep one of them");
+}
+
+/// A detector on what these Convs make of the image.
+std::string table_of(const std::vector<std::string>& convs) {
+  std::string rows = "nc: 3\nanchors: 3\nbackbone:\n";
+  for (const auto& arguments : convs) rows += "  - [-1, 1, Conv, [8, " + arguments + "]]\n";
+  const auto last = std::to_string(convs.size() - 1);
+  return rows + "head:\n  - [[" + last + "], 1, Detect, [nc, anchors]]\n";
+}
+
+TEST(ModelConfig, RefusesMapsThatHaveOtherCellsThanTheirStridesSay) {
+  for (const auto& [arguments, wrong] :
+       {std::pair<std::string, std::string>("3, 2, 0", "1 cell shorter"),
+        {"4, 2", "1 cell longer"},
+        {"2", "1 cell longer"},
+        {"3, 1, 3", "4 cells longer"},
+        {"9, 2, 2", "2 cells shorter"}})
+    EXPECT_THAT(refused(table_of({arguments})),
+                HasSubstr("m.yaml:6: Detect takes layer 0, whose sides are " + wrong +
+                          " than its stride makes them; pad a Conv by (kernel - 1) / 2"))
+        << arguments;
+  EXPECT_THAT(refused(table_with("  - [0, 1, Conv, [8, 2]]\n  - [[0, 1], 1, Concat, [1]]")),
+              HasSubstr("m.yaml:6: Concat takes maps whose sides differ by 1 cell; pad a Conv"));
+  EXPECT_THAT(
+      refused(table_with("  - [-1, 1, SPPF, [8, 4]]")),
+      HasSubstr("SPPF's kernel is 4: it would join maps of different sizes; choose an odd"));
+}
+
+TEST(ModelConfig, HasMapsOfAsManyCellsAsTheirStridesSay) {
+  using Convs = std::vector<std::string>;
+  for (const Convs& convs :
+       {Convs{"6, 2, 2"}, Convs{"2, 2, 0"}, Convs{"4, 2, 1"}, Convs{"1, 2"}, Convs{"5, 3"},
+        Convs{"3, 2", "2, 1, 1", "2, 1, 0"}, Convs{"3, 1, 0", "3, 1, 2", "3, 2"}}) {
+    SCOPED_TRACE(convs.front());
+    const auto config = resolve(parse_model_table(table_of(convs), "m.yaml"));
+    const int side = 60 * config.strides[0];
+    EXPECT_THAT(map_sizes(config, {side, 2 * side}), ElementsAre(MapSize{60, 120}));
+  }
 }
 
 TEST(ModelConfig, RefusesWhatNoDetectorNeeds) {

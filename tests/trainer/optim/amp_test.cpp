@@ -53,17 +53,18 @@ TEST(MixedPrecision, OnTheCpuIsThatOfTheMapsBeforeTheBoxesAndOfNoWeight) {
   }
 }
 
-TEST(MixedPrecision, IsUsedWhereABatchAgreesWithSinglePrecision) {
+TEST(MixedPrecision, IsComparedWithSinglePrecisionAndChangesNothing) {
   auto detector = test::make("yolov5p.yaml");
   detector.train();
   const auto mean = detector.named_buffers()["model.0.bn.running_mean"].clone();
-  EXPECT_EQ(checked(torch::kBFloat16, detector, noise()), torch::kBFloat16);
-  EXPECT_EQ(checked(torch::kFloat, detector, noise()), torch::kFloat);
+  const double difference = difference_in(torch::kBFloat16, detector, noise());
+  EXPECT_GT(difference, 0);
+  EXPECT_LT(difference, 0.01);
   EXPECT_TRUE(detector.is_training());
   EXPECT_TRUE(torch::equal(detector.named_buffers()["model.0.bn.running_mean"], mean));
 }
 
-TEST(MixedPrecision, IsSwitchedOffWithAWarningWhereItDoesNotAgree) {
+TEST(MixedPrecision, DiffersByNoNumberWhereItOverflows) {
   auto detector = test::make("yolov5p.yaml");
   {
     // Products of 1e37 have a sum in single precision, while a weight of 3.4e38 is rounded up to
@@ -74,50 +75,7 @@ TEST(MixedPrecision, IsSwitchedOffWithAWarningWhereItDoesNotAgree) {
   }
   data::Batch black = noise();
   std::fill(black.pixels.begin(), black.pixels.end(), 0);
-  ::testing::internal::CaptureStderr();
-  EXPECT_EQ(checked(torch::kBFloat16, detector, black), torch::kFloat);
-  EXPECT_EQ(::testing::internal::GetCapturedStderr().substr(0, 26), "mixed precision is off: BF");
-}
-
-/// A detector whose boxes are by `share` smaller in bfloat16 than in single precision.
-Detector rounded_by(double share) {
-  auto detector = test::make("yolov5p.yaml");
-  const torch::NoGradGuard no_grad;
-  // Next to the boxes of the first map the others are nothing.
-  auto anchors = torch::ones_like(detector.anchors());
-  anchors[0].fill_(1e4);
-  detector.set_anchors(anchors);
-  // What that map is made of is silu(1) everywhere, which bfloat16 rounds. A box has the side of
-  // its anchor at the rounded one, and the greater side at the exact one.
-  auto parameters = detector.named_parameters();
-  parameters["model.17.cv3.conv.weight"].zero_();
-  parameters["model.17.cv3.bn.bias"].fill_(1);
-  const auto silu_in = [](torch::ScalarType type) {
-    return torch::silu(torch::ones(1, type)).item<double>();
-  };
-  const double rounded = silu_in(torch::kBFloat16);
-  const double sigmoid = std::sqrt(1 / (1 - share)) / 2;
-  const double slope = std::log(sigmoid / (1 - sigmoid)) / (silu_in(torch::kFloat) - rounded);
-  auto weight = parameters["model.24.m.0.weight"].zero_();
-  weight.view({3, 8, -1}).slice(1, 2, 4).select(2, 0).fill_(slope);
-  auto bias = parameters["model.24.m.0.bias"].zero_();
-  bias.view({3, 8}).slice(1, 2, 4).fill_(-slope * rounded);
-  return detector;
-}
-
-TEST(MixedPrecision, MayDifferFromSinglePrecisionByATenth) {
-  const auto line = [](const char* is, int percent) {
-    return "mixed precision is " + std::string(is) +
-           ": BFloat16 differs from single precision by " + std::to_string(percent) +
-           " % on this batch\n";
-  };
-  auto little = rounded_by(0.05), much = rounded_by(0.2);
-  ::testing::internal::CaptureStderr();
-  EXPECT_EQ(checked(torch::kBFloat16, little, noise()), torch::kBFloat16);
-  EXPECT_EQ(::testing::internal::GetCapturedStderr(), line("on", 5));
-  ::testing::internal::CaptureStderr();
-  EXPECT_EQ(checked(torch::kBFloat16, much, noise()), torch::kFloat);
-  EXPECT_EQ(::testing::internal::GetCapturedStderr(), line("off", 20));
+  EXPECT_TRUE(std::isnan(difference_in(torch::kBFloat16, detector, black)));
 }
 
 /// Whether /proc/cpuinfo has these words.

@@ -5,10 +5,15 @@
 #include <torch/torch.h>
 
 #include <cmath>
+#include <future>
 #include <limits>
+#include <memory>
 #include <optional>
+#include <string>
 
 #include "hyp/space.hpp"
+#include "tests/trainer/formula.hpp"
+#include "tests/trainer/ranks/pair.hpp"
 #include "trainer/run/setup.hpp"
 #include "trainer/run/training_loop.hpp"
 
@@ -58,6 +63,64 @@ struct In16Bits {
   std::optional<TrainingLoop> loop;
   std::vector<double> no_ap = std::vector<double>(3);
 };
+
+/// A detector whose boxes are by `share` smaller in bfloat16 than in single precision.
+Detector rounded_by(double share) {
+  auto detector = test::make("yolov5p.yaml");
+  const torch::NoGradGuard no_grad;
+  // Next to the boxes of the first map the others are nothing.
+  auto anchors = torch::ones_like(detector.anchors());
+  anchors[0].fill_(1e4);
+  detector.set_anchors(anchors);
+  // What that map is made of is silu(1) everywhere, which bfloat16 rounds. A box has the side of
+  // its anchor at the rounded one, and the greater side at the exact one.
+  auto parameters = detector.named_parameters();
+  parameters["model.17.cv3.conv.weight"].zero_();
+  parameters["model.17.cv3.bn.bias"].fill_(1);
+  const auto silu_in = [](torch::ScalarType type) {
+    return torch::silu(torch::ones(1, type)).item<double>();
+  };
+  const double rounded = silu_in(torch::kBFloat16);
+  const double sigmoid = std::sqrt(1 / (1 - share)) / 2;
+  const double slope = std::log(sigmoid / (1 - sigmoid)) / (silu_in(torch::kFloat) - rounded);
+  auto weight = parameters["model.24.m.0.weight"].zero_();
+  weight.view({3, 8, -1}).slice(1, 2, 4).select(2, 0).fill_(slope);
+  auto bias = parameters["model.24.m.0.bias"].zero_();
+  bias.view({3, 8}).slice(1, 2, 4).fill_(-slope * rounded);
+  return detector;
+}
+
+/// What is said of a training of this detector in bfloat16, as the only rank or the first of two.
+std::string said_of(Detector detector, std::shared_ptr<Ranks> ranks = std::make_shared<Ranks>()) {
+  In16Bits training;
+  std::string said;
+  const TrainingLoop loop(training.options, training.hyp, 1, training.data,
+                          std::make_unique<Detector>(std::move(detector)),
+                          ComputeContext{.device = torch::kCPU,
+                                         .fast_type = torch::kBFloat16,
+                                         .note = [&](const std::string& line) { said = line; },
+                                         .ranks = std::move(ranks)});
+  EXPECT_EQ(loop.state().step.scaler.type,
+            said.starts_with("mixed precision is on") ? torch::kBFloat16 : torch::kFloat);
+  return said;
+}
+
+TEST(MixedPrecisionTraining, IsOnWhereBFloat16DiffersByATenthAtMost) {
+  EXPECT_EQ(said_of(rounded_by(0.05)),
+            "mixed precision is on: BFloat16 differs from single precision by 5 % on this batch");
+  EXPECT_EQ(said_of(rounded_by(0.2)),
+            "mixed precision is off: BFloat16 differs from single precision by 20 % on this batch");
+}
+
+TEST(MixedPrecisionTraining, IsOffInAllRanksWhereItDiffersTooMuchInOne) {
+  const auto ranks = test::joined_ranks(2);
+  auto second = std::async(std::launch::async, [&] { return said_of(rounded_by(0.2), ranks[1]); });
+  EXPECT_EQ(
+      said_of(rounded_by(0.05), ranks[0]),
+      "mixed precision is off: BFloat16 differs from single precision too much in another rank");
+  EXPECT_EQ(second.get(),
+            "mixed precision is off: BFloat16 differs from single precision by 20 % on this batch");
+}
 
 TEST(MixedPrecisionTraining, GoesOnInSinglePrecisionAfterAnOverflow) {
   In16Bits training;
