@@ -22,6 +22,16 @@ void check_for_a_command(const EvolveOptions& options) {
                          "write the command's own option for it into the command");
 }
 
+void check_known(const PythonTrainer& trainer, const EvolveOptions& options) {
+  for (const auto& key : trainer.unknown_options)
+    if (const auto it = options.given.find(key); it != options.given.end()) {
+      const bool off = key == "amp" && !options.train.amp;
+      throw bad_argument(
+          (off ? "--no-amp" : it->second) + ": " + trainer.name + " has no such option",
+          "leave it out");
+    }
+}
+
 /// What a trainer that comes along needs, and what it cannot take.
 void check_for(const PythonTrainer& trainer, const EvolveOptions& options) {
   const auto name = "--trainer " + trainer.name;
@@ -31,13 +41,7 @@ void check_for(const PythonTrainer& trainer, const EvolveOptions& options) {
   if (options.train.cfg.empty() && options.train.weights.empty())
     throw bad_argument(name + " needs a model",
                        "name one with --model, such as " + trainer.example_model);
-  for (const auto& key : trainer.unknown_options)
-    if (const auto it = options.given.find(key); it != options.given.end()) {
-      const bool off = key == "amp" && !options.train.amp;
-      throw bad_argument(
-          (off ? "--no-amp" : it->second) + ": " + trainer.name + " has no such option",
-          "leave it out");
-    }
+  check_known(trainer, options);
   if (is_yolov5(trainer)) check_optimizer(options.train);
   const auto fault =
       is_ultralytics(trainer) ? ultralytics_optimizer_fault(options.train.optimizer) : std::nullopt;
@@ -49,10 +53,7 @@ void check_for(const PythonTrainer& trainer, const EvolveOptions& options) {
 void check_trainer(const EvolveOptions& options) {
   match(
       options.trainer, [&](const BuiltIn&) { check_training(options.train); },
-      [&](const PythonTrainer* trainer) {
-        // A run to resume has brought its own data and model.
-        if (!options.resume) check_for(*trainer, options);
-      },
+      [&](const PythonTrainer* trainer) { check_for(*trainer, options); },
       [](const WorkerCommand&) {}, [&](const TrialCommand&) { check_for_a_command(options); });
 }
 
@@ -62,7 +63,7 @@ void check_keep_weights(const EvolveOptions& options) {
   if (options.keep_weights < -1)
     throw bad_argument(fmt::format("{} {}", given->second, options.keep_weights),
                        "a number of trials, or -1 for all of them");
-  if (!options.resume && !python_trainer(options.trainer))
+  if (!python_trainer(options.trainer))
     throw bad_argument(given->second + ": evolve keeps the weights of trials only with --trainer",
                        "leave it out");
 }
@@ -93,17 +94,22 @@ void check_resumed_trainer(const EvolveOptions& options) {
     throw bad_argument(it->second + ": the run to resume has a command of its own",
                        "leave the option out, or start a new run");
   if (std::holds_alternative<TrialCommand>(options.trainer)) check_for_a_command(options);
+  if (const auto* trainer = python_trainer(options.trainer)) check_known(*trainer, options);
+  check_keep_weights(options);
 }
 
 void check(const EvolveOptions& options) {
   check_device_env(options.device_env);
   check_epochs(options.train);
-  check_trainer(options);
-  if (options.resume) check_stays(options.given, *options.resume);
+  if (options.resume) {
+    check_stays(options.given, *options.resume);  // see check_resumed_trainer() for the rest
+  } else {
+    check_trainer(options);
+    check_keep_weights(options);
+  }
   engine::check_launcher(options.launcher);
   if (options.retries < 0)
     throw bad_argument(fmt::format("--retries {}: too few", options.retries), "write 0 or more");
-  check_keep_weights(options);
   if (options.repeats < 0)
     throw bad_argument(fmt::format("--repeats {}: too few", options.repeats), "write 0 or more");
   if (!earlier_runs(options).empty() && options.search == "classic")

@@ -88,11 +88,11 @@ int run_new(const EvolveOptions& options, Screen& screen) {
   const StopOnSignals stop;
   RunScreen observer(screen, directory, options.train.epochs, plan.settings.time_limit);
   const auto run = engine::begin_run(plan.settings, directory, stop.source(), observer);
-  results::write_options(directory.options(), to_json(options));
+  results::write_options(directory.options(), to_json(plan.options));
   screen.line("results in " + display_path(directory.root));
   const auto end = run->run();
   screen.clear();
-  return conclude(screen, *run, end, directory, options, stop.source().reason());
+  return conclude(screen, *run, end, directory, plan.options, stop.source().reason());
 }
 
 /// Of a finished run that was given these bounds in vain: what lets it go on.

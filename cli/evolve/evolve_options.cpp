@@ -223,7 +223,7 @@ void declare_running(CLI::App& app, EvolveOptions& o) {
                  "With --trainer, keep the weights of this many of the best trials; -1: of all")
       ->group(group)
       ->capture_default_str();
-  declare(app, o.destination, group);
+  declare(app, o.destination, group, "no run of evolve is overwritten");
   app.add_option("--resume", o.resume, "Go on with this run; default: the newest")
       ->group(group)
       ->expected(0, 1)

@@ -26,9 +26,11 @@ struct RunLimits {
   std::optional<std::chrono::seconds> trial, hang;
 };
 
-/// The options that say how long and where a run is trained, not what it is: --resume takes others.
-inline constexpr std::array<std::string_view, 7> how_it_runs = {
-    "time_limit", "devices", "device_env", "launcher", "trial_timeout", "hang_timeout", "retries"};
+/// The options that say how long and where a run is trained and what it keeps, not what it is:
+/// --resume takes others.
+inline constexpr std::array<std::string_view, 8> how_it_runs = {
+    "time_limit",    "devices",      "device_env", "launcher",
+    "trial_timeout", "hang_timeout", "retries",    "keep_weights"};
 
 /// The options that name what trials train on. --resume takes another place for those that its
 /// journal can tell to be the same (results::RunSettings::inputs).

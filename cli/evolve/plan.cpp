@@ -108,6 +108,11 @@ int generations_of(const EvolveOptions& options) {
   return ga::generations_for(*trials, options.population, options.generations);
 }
 
+hyp::Space without_start(hyp::Space space) {
+  for (auto& gene : space.genes) gene.start = 0;
+  return space;
+}
+
 /// Files that the command line of a run to go on with names again say what they said when it began.
 void check_same_search(const EvolveOptions& options, const results::RunSettings& run) {
   const auto check = [&](std::initializer_list<const char*> keys, const auto& is_the_same) {
@@ -117,7 +122,11 @@ void check_same_search(const EvolveOptions& options, const results::RunSettings&
         throw bad_argument(given->second + ": not what it was when the run began",
                            "leave the option out, or start a new run with --from and this one");
   };
-  check({"space", "hyp"}, [&] { return space_of(options) == run.space; });
+  const auto space = options.given.contains("space") || options.given.contains("hyp")
+                         ? space_of(options)
+                         : run.space;
+  check({"space"}, [&] { return without_start(space) == without_start(run.space); });
+  check({"hyp", "space"}, [&] { return space == run.space; });
   check({"evolve_population", "resume_evolve"},
         [&] { return initial_of(options, run.space) == run.initial; });
 }
@@ -173,6 +182,19 @@ void check_present(const trainer::TrainOptions& train, const nlohmann::ordered_j
   throw bad_argument(missing->what, remedy);
 }
 
+/// Weights that the trainer has fetched by their name are a file from now on: what trials train on
+/// can be compared with it.
+void settle_fetched_weights(Plan& plan) {
+  auto& train = plan.options.train;
+  const auto name = train.weights;
+  make_absolute(train.weights);
+  if (train.weights == name) return;
+  auto& run = plan.settings.run;
+  run.options = to_json(plan.options);
+  run.inputs["weights"] = files_trained_on(train).at("weights");
+  plan.settings.trainer_options["weights"] = train.weights;
+}
+
 /// Of a trainer in Python: trials start from what the run began with, in the folder where it did
 /// (Ultralytics looks there for a relative `path:`), and the trainer finds nothing wrong. What a
 /// launcher starts may have files that are not here, or a Python that is not.
@@ -199,6 +221,7 @@ void settle_python_inputs(Plan& plan, const PythonTrainer& trainer, bool may_cha
   const auto [trains_with, notes, data] =
       look_over(trainer, o.python, told, plan.settings.run.space, begins, written);
   plan.notes = notes;
+  if (begins) settle_fetched_weights(plan);
   began_with.update(data);
   told["inputs"] = began_with;
   if (begins) began_with["trainer"] = trains_with;

@@ -62,17 +62,19 @@ trainer::TrainOptions as_trained(trainer::TrainOptions t, const hyp::Space& spac
   if (const auto* gene = space.find("optimizer"); gene && hyp::is_categorical(*gene))
     t.optimizer = gene->evolve ? fmt::format("{}", fmt::join(gene->choices, " or "))
                                : gene->choices.at(static_cast<std::size_t>(gene->start));
-  if (const auto* gene = space.find("imgsz"))
+  if (const auto* gene = space.find("imgsz"))  // where these trainers train, a number
     t.imgsz = gene->evolve ? 0 : static_cast<int>(hyp::start_of(space).number("imgsz"));
   return t;
 }
 
 /// "trains yolov5p.yaml on shapes …", "runs python mine.py"
 std::string what_runs(const EvolveOptions& o, const hyp::Space& space) {
-  const auto train = as_trained(o.train, space);
   return match(
-      o.trainer, [&](const BuiltIn&) { return "trains " + description(train); },
-      [&](const PythonTrainer* one) { return "trains " + description(*one, train); },
+      o.trainer,
+      [&](const BuiltIn&) { return "trains " + description(as_trained(o.train, space)); },
+      [&](const PythonTrainer* one) {
+        return "trains " + description(*one, as_trained(o.train, space));
+      },
       [&](const WorkerCommand&) { return "runs " + o.trainer_texts.command; },
       [&](const TrialCommand&) { return "runs " + o.trainer_texts.exec; });
 }
@@ -114,7 +116,7 @@ std::vector<std::string> plan_lines(const Plan& plan) {
   constexpr std::int64_t many = 1000;  // hardly what somebody wanted
   const bool unlike_yolov5 =
       !o.resume && o.given.contains("generations") && !o.given.contains("population");
-  if (!o.trials && !o.max_epochs && !limit && (trials >= many || unlike_yolov5))
+  if (!run.trials && !run.max_epochs && !limit && (trials >= many || unlike_yolov5))
     lines.push_back(
         fmt::format("only --generations ends this run; in YOLOv5 up to 7.0 --evolve {0} was {0} "
                     "trainings: --trials {0}",

@@ -128,10 +128,12 @@ void check_no_others(const results::RunDirectory& run) {
 OwnFolder new_folder(TrainCommandOptions& options) {
   const auto& destination = options.destination;
   const auto run = create(destination);
+  if (results::holds_run(run))
+    throw bad_input({run.root.string()}, "this folder holds an evolution", "choose another folder");
   check_no_others(run);
   auto folder = own(run);
   if (results::has_own_options(run)) {
-    if (!destination.exist_ok || fs::exists(run.journal())) {
+    if (!destination.exist_ok) {
       throw bad_input({run.root.string()}, "this folder holds a run already",
                       "go on with it (--resume), or choose another folder");
     }

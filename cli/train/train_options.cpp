@@ -38,7 +38,7 @@ void declare(CLI::App& app, TrainCommandOptions& o) {
                  "Longest time without a message from the trainer; 0: no limit")
       ->group("Running")
       ->capture_default_str();
-  declare(app, o.destination, "Running");
+  declare(app, o.destination, "Running", "a training that is in it is deleted, its weights too");
   app.add_option("--resume", o.resume, "Go on with this training; default: the newest")
       ->group("Running")
       ->expected(0, 1)

@@ -26,7 +26,7 @@ void declare(CLI::App& app, ValCommandOptions& o) {
       ->capture_default_str();
   app.add_option("--json", o.json, "Write the numbers to this file too")->group("Validation");
   declare_one_device(app, o.devices, "Running");
-  declare(app, o.destination, "Running");
+  declare(app, o.destination, "Running", "files of the same names are overwritten");
 }
 
 void complete(const CLI::App& app, ValCommandOptions& o) {

@@ -333,6 +333,8 @@ FaultFinder fault_finder(const Trainer& trainer, const trainer::TrainOptions& tr
         return found_others || is_of_bad_image(said, train) ? std::optional(said) : std::nullopt;
       } catch (const Error& error) {
         return boost::replace_all_copy(std::string(error.what()), "\n", "; ");
+      } catch (const std::filesystem::filesystem_error& error) {  // as of a folder shut meanwhile
+        return error.what();
       }
     };
   }

@@ -329,6 +329,9 @@ TEST(Resume, RefusesASpaceAndAStartThatAreNotWhatTheyWere) {
   EXPECT_EQ(other.err,
             "evolve: --space: not what it was when the run began; leave the option out, or start a "
             "new run with --from and this one\n");
+  write_file(folder / "s.yaml", "lr0: [0.001, 0.1]\n");
+  write_file(folder / "h.yaml", "lr0: 0.02\n");
+  EXPECT_THAT(evolve(folder.path(), again).err, HasSubstr("--hyp: not what it was when"));
   EXPECT_EQ(evolve(folder.path(), {"--resume", "run", "--trials", "3"}).code, 0);
 }
 
