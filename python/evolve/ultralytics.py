@@ -138,8 +138,9 @@ def report(trial, trainer, kept):
             pause.go_on(trainer, kept)
 
     def epoch_begins(trainer):
-        # On its first epoch Ultralytics halves a batch that does not fit and goes on: another training than asked for.
-        if trainer.batch_size < trial.batch:
+        # On its first epoch Ultralytics halves a batch that does not fit, one of 1 to one of 1, and goes on with the
+        # optimizer as it is: another training than asked for.
+        if trainer.batch_size < trial.batch or getattr(trainer, "_oom_retries", 0):
             raise worker.TrialFailed("oom", f"out of memory with batches of {trial.batch}")
         if kept:
             pause.begin_epoch(trainer, kept)

@@ -53,6 +53,17 @@ class TrialFailed(Exception):
         self.kind = kind
 
 
+def json_line(message):
+    """UTF-8, whatever the locale; a file's name that is not has question marks in it."""
+    return json.dumps(message, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+
+
+def print_json(message):
+    sys.stdout.flush()
+    sys.stdout.buffer.write(json_line(message))
+    sys.stdout.flush()
+
+
 class Channel:
     """The process's standard input and output, which nobody else has any more: what a library prints goes to standard
     error, which is the trial's log, and what it reads is empty."""
@@ -60,14 +71,14 @@ class Channel:
     def __init__(self):
         sys.stdout.flush()
         self._input = os.fdopen(os.dup(0), encoding="utf-8")
-        self._output = os.fdopen(os.dup(1), "w", encoding="utf-8")
+        self._output = os.fdopen(os.dup(1), "wb")
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
         os.close(nothing)
         os.dup2(2, 1)
 
     def send(self, **message):
-        self._output.write(json.dumps(message) + "\n")
+        self._output.write(json_line(message))
         self._output.flush()
 
     def receive(self):
@@ -304,8 +315,7 @@ def of_hyperparameter(name, is_start):
     try:
         yield
     except Exception as error:
-        print(json.dumps({"hyperparameter": name, "is_start": is_start, "message": message_of(error)}))
-        sys.stdout.flush()
+        print_json({"hyperparameter": name, "is_start": is_start, "message": message_of(error)})
         os._exit(1)
 
 
@@ -344,7 +354,7 @@ def main(load, check, can_pause=False):
     try:
         enter_folder(asked["options"])
         trains_with, notes, data = check(asked["options"], asked["space"], asked["begins"])
-        print(json.dumps({"trains_with": trains_with, "notes": notes, "data": data}))
+        print_json({"trains_with": trains_with, "notes": notes, "data": data})
     except BaseException as error:  # noqa: BLE001  whatever it is, the run could not begin
         last_words(error)
     sys.stdout.flush()

@@ -228,7 +228,14 @@ def check_weights(weights, cfg, module):
     import torch
 
     remedy = "name weights of YOLOv5's, a .pt file"
-    file = module.attempt_download(weights)
+    try:
+        file = module.attempt_download(weights)
+    except ImportError:
+        raise
+    except Exception as error:
+        if os.path.isfile(weights):
+            raise
+        raise FileNotFoundError(f"'{weights}' is not here, and cannot be fetched ({worker.said_by(error)})") from None
     if not os.path.isfile(file):
         raise FileNotFoundError(f"'{weights}' does not exist")
     if not file.endswith(".pt"):
@@ -254,7 +261,10 @@ def check(options, space, begins):
     contents = {}
     try:
         found = module.check_dataset(data, autodownload=False)
-    except Exception:
+    except worker.TrialFailed as error:
+        if isinstance(error.__cause__, (AssertionError, AttributeError, KeyError, TypeError)):  # of a "data.yaml", or no file
+            said = worker.said_by(error.__cause__)
+            raise ValueError(f"'{data}' is no data set of YOLOv5's ({said}); write train:, val: and names:") from None
         if not data_set.is_fetched(data):  # that happens when it trains
             raise
     else:

@@ -56,6 +56,17 @@ TEST(Yolov5, TrainsTrialAfterTrialInOneProcessPerSlot) {
   EXPECT_THAT(ended.out, HasSubstr("Use it in YOLOv5: python train.py --data my.yaml "));
 }
 
+TEST(Yolov5, GoesOnWithTheWeightsThatItHasFetchedAndWithNoOthers) {
+  Folder folder;
+  ASSERT_EQ(run(folder, trials("yolov5s.pt")).code, 0);
+  ASSERT_EQ(read_file(folder / "yolov5s.pt"), "fetched");
+  const auto ended = resumed(folder, {"--trials", "2", "--model", "yolov5s.pt"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  write_file(folder / "yolov5s.pt", "others");
+  EXPECT_THAT(resumed(folder, {"--trials", "3"}).err,
+              HasSubstr("these are other weights than the run began with"));
+}
+
 TEST(Yolov5, GetsItsOptionsByName) {
   Folder folder;
   const auto ended = run(folder, trials("yolov5n.yaml", 2,
@@ -83,7 +94,7 @@ TEST(Yolov5, GetsItsOptionsByName) {
   ASSERT_EQ(ended.code, 0) << ended.err;
   const auto options = given(folder, 0);
   const json expected = {{"cfg", "yolov5n.yaml"},
-                         {"weights", "yolov5n.pt"},
+                         {"weights", (folder / "yolov5n.pt").string()},  // fetched by its name
                          {"data", (folder / "my.yaml").string()},
                          {"epochs", 2},
                          {"batch_size", 8},
@@ -115,7 +126,7 @@ TEST(Yolov5, StartsAtItsDefaultsAndSearchesItsTable) {
   Folder folder;
   ASSERT_EQ(run(folder, trials("yolov5s.pt")).code, 0);
   const auto options = given(folder, 0);
-  EXPECT_EQ(options["weights"], "yolov5s.pt");
+  EXPECT_EQ(options["weights"], (folder / "yolov5s.pt").string());
   EXPECT_EQ(options["cfg"], "");
   EXPECT_EQ(options["cache"], nullptr);
   EXPECT_EQ(options["hyp"].size(), 29u);
@@ -247,7 +258,9 @@ TEST(Yolov5, IsRefusedBeforeItTrainsWhatItDoesNotFind) {
   write_file(folder / "absolute.yaml", "path: /yolov5/nowhere\ntrain: images\n");
   write_file(folder / "typo.yaml", "train: imagse\n");
   EXPECT_THAT(said_of(folder, trials("yolov5n.yaml", 1, {"--data", "data.yaml"})),
-              HasSubstr("data.yaml 'train:' field missing"));
+              HasSubstr((folder / "data.yaml").string() +
+                        "' is no data set of YOLOv5's (data.yaml 'train:' field missing); write "
+                        "train:, val: and names:"));
   EXPECT_THAT(said_of(folder, trials("yolov5n.yaml", 1, {"--data", "relative.yaml"})),
               HasSubstr("missing paths ['/yolov5/nowhere/images']; YOLOv5 looks for a relative "
                         "path: beside its own files, so write an absolute one"));

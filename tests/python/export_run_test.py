@@ -36,6 +36,8 @@ class EventsTest(unittest.TestCase):
     def test_name_the_line_that_is_damaged(self):
         with self.assertRaisesRegex(run.Damaged, r"journal\.jsonl:3: .*; bring back a copy of the file$"):
             self.events(f"{FIRST}\n\n{SECOND[:-3]}\n{SECOND}\n")
+        with self.assertRaisesRegex(run.Damaged, r"journal\.jsonl:2: .*; bring back a copy of the file$"):
+            self.events(f"{FIRST}\n{SECOND.replace(':', ';', 1)}\n")  # written to its end, and damaged since
 
 
 if __name__ == "__main__":

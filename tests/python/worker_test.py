@@ -28,6 +28,10 @@ class WorkerTest(unittest.TestCase):
         self.assertEqual(worker.kind_of(MemoryError()), "oom")
         self.assertEqual(worker.kind_of(RuntimeError()), "other")
 
+    def test_says_a_files_name_that_is_not_utf_8_with_question_marks(self):
+        line = worker.json_line({"message": os.fsdecode(b"\xff\xc3\xa9.jpg"), "emoji": "\U0001f600"})
+        self.assertEqual(line.decode(), '{"message": "?\u00e9.jpg", "emoji": "\U0001f600"}\n')
+
     def test_bounds_an_xpus_memory_where_pytorch_can(self):
         backend = mock.Mock(spec=["is_available", "device_count", "set_per_process_memory_fraction"])
         backend.is_available.return_value, backend.device_count.return_value = True, 1

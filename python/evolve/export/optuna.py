@@ -6,6 +6,8 @@ says of a trial besides, is among its user attributes.
 
 import contextlib
 import datetime
+import json
+import math
 import os
 import shlex
 
@@ -33,11 +35,23 @@ def export(run):
 
 def distribution_of(gene):
     if "choices" in gene:
-        return CategoricalDistribution(gene["choices"])
+        return CategoricalDistribution(choices_of(gene))
     log = gene.get("scale") == "log"
     if gene.get("type") == "int":
-        return IntDistribution(int(gene["low"]), int(gene["high"]), log=log)
+        return IntDistribution(math.ceil(gene["low"]), math.floor(gene["high"]), log=log)
     return FloatDistribution(gene["low"], gene["high"], log=log)
+
+
+def choices_of(gene):
+    """As they are, or as texts: Optuna takes 1 and true for one choice, as Python has them equal."""
+    choices = gene["choices"]
+    return choices if len(set(choices)) == len(choices) else [text_of(choice) for choice in choices]
+
+
+def text_of(choice):
+    if isinstance(choice, str):
+        return choice
+    return json.dumps(choice if isinstance(choice, bool) else float(choice))
 
 
 def trial_of(trial, distributions):
@@ -46,9 +60,12 @@ def trial_of(trial, distributions):
     for name, distribution in distributions.items():
         if isinstance(distribution, IntDistribution):
             params[name] = int(params[name])
+        if isinstance(distribution, CategoricalDistribution) and params[name] not in distribution.choices:
+            params[name] = text_of(params[name])
     last = trial.epochs[max(trial.epochs)][0] if trial.epochs else {}
-    attributes = {"trial": trial.number, "state": trial.state, "device": trial.device, **last,
-                  **{name: value for name, value in trial.hyp.items() if name not in distributions}}
+    # What evolve says of a trial comes last: a hyperparameter may be called the same.
+    attributes = {**{name: value for name, value in trial.hyp.items() if name not in distributions},
+                  "trial": trial.number, "state": trial.state, "device": trial.device, **last}
     if trial.message:
         attributes["message"] = trial.message
     its = optuna.trial.create_trial(

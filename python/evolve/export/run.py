@@ -71,8 +71,8 @@ def with_last(lines):
 
 
 def events_of(folder):
-    """The journal's events, one at least. A torn last line is left out: it is being written, or the power was cut. Blank lines, as editors add
-    them, are passed over."""
+    """The journal's events, one at least. A torn last line, one that was not written to its end, is left out: it is being written, or the power
+    was cut. Blank lines, as editors add them, are passed over."""
     path, events = os.path.join(folder, "journal.jsonl"), []
     with open(path, encoding="utf-8", errors="replace") as file:
         for (number, line), is_last in with_last((number, line) for number, line in enumerate(file, 1) if line.strip()):
@@ -82,7 +82,8 @@ def events_of(folder):
                     raise ValueError("no event")
                 events.append(event)
             except ValueError as error:
-                if is_last and isinstance(error, json.JSONDecodeError):
+                is_whole = line.endswith("\n") and line.rstrip().endswith("}") and "\0" not in line
+                if is_last and not is_whole and isinstance(error, json.JSONDecodeError):
                     break
                 raise Damaged(f"{path}:{number}: {error}; bring back a copy of the file") from None
     if not events:
