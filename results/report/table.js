@@ -123,7 +123,7 @@ function drawRepeats(view) {
   const again = new Map();
   for (const one of view.repeats) again.set(one.trial, [...(again.get(one.trial) ?? []), one.again]);
   show("repeat-table", again.size > 0);
-  fill("repeat-table", ["trial", "fitness", "repeated"], [...again].map(([trial, values]) =>
+  fill("repeat-table", ["trained again: trial", "fitness", "again"], [...again].map(([trial, values]) =>
     [trial, fitnessText(view.byNumber.get(trial).fitness), values.map(fitnessText).join(", ")]));
 }
 
