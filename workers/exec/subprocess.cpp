@@ -37,15 +37,20 @@ Subprocess::~Subprocess() {
   core::kill_descendants(id_);
 }
 
-// What it says is read, so that it need not wait for a reader.
+// Whoever is behind a shell has that second, too: a shell ends at once, and what it leaves is our
+// child then. What they say is read, so that they need not wait for a reader.
 void Subprocess::end() {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::seconds grace{1};
-  // Whoever is behind a shell, too; we go on. (Of a launcher that waits for us the group is not
-  // ours.)
+  // We go on. (Of a launcher that waits for us the group is not ours.)
   ::kill(::getpgrp() == ::getpid() ? 0 : id_, SIGTERM);
-  for (const auto until = Clock::now() + grace; !status() && Clock::now() < until; read())
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  for (const auto until = Clock::now() + grace; Clock::now() < until; read()) {
+    int status = 0;
+    const pid_t ended = ::waitpid(-1, &status, WNOHANG);
+    if (ended < 0) return;
+    if (ended == id_) status_ = status;
+    if (ended == 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
 }
 
 std::string Subprocess::read() {
