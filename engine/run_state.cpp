@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <string_view>
 
 #include "core/error.hpp"
 #include "engine/search_bounds.hpp"
