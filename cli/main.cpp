@@ -19,6 +19,7 @@
 #include "cli/commands.hpp"
 #include "cli/options/command_line.hpp"
 #include "cli/options/help.hpp"
+#include "cli/screen/screen.hpp"
 #include "core/error.hpp"
 #include "core/utf8.hpp"
 #include "workers/exec/exec_worker.hpp"
@@ -136,9 +137,8 @@ int run(int argc, char** argv) {
 /// gone, and one that takes nothing is not waited for for long.
 void say(const std::string& what) {
   std::signal(SIGPIPE, SIG_IGN);
-  constexpr int longest_wait_milliseconds = 5000;
   pollfd reader{STDERR_FILENO, POLLOUT, 0};
-  if (::poll(&reader, 1, longest_wait_milliseconds) == 0) return;
+  if (::poll(&reader, 1, static_cast<int>(longest_hurried_wait.count())) == 0) return;
   std::fputs(("evolve: " + what + "\n").c_str(), stderr);
 }
 

@@ -6,8 +6,6 @@
 #include <filesystem>
 #include <memory>
 
-#include "core/error.hpp"
-
 namespace evolve::core {
 
 std::string read_text_file(const std::string& path, std::size_t max_bytes) {
@@ -32,6 +30,11 @@ std::string read_text_file(const std::string& path, std::size_t max_bytes) {
     throw bad_input({path}, std::strerror(errno), "check the file and its disk");
   }
   return text;
+}
+
+Error no_regular_file(const std::string& path) {
+  return bad_input({path}, "this is no regular file, which each worker could read",
+                   "copy it to one");
 }
 
 }  // namespace evolve::core

@@ -44,12 +44,11 @@ bool has_reader(std::FILE* out) {
   return type == S_IFIFO || type == S_IFSOCK || isatty(fileno(out)) == 1;
 }
 
-/// Opened anew: others that write there, and read from it, go on as they are. Nothing where that is
-/// no terminal and no pipe, or cannot be opened (another user's).
+/// Opened anew: others that write there, and read from it, go on as they are. Nothing where nobody
+/// reads, or where it cannot be opened: a socket, or another user's.
 core::FileDescriptor unwaiting(std::FILE* out) {
-  const int file = fileno(out);
-  if (type_of(out) != S_IFIFO && isatty(file) != 1) return core::FileDescriptor();
-  const auto path = "/proc/self/fd/" + std::to_string(file);
+  if (!has_reader(out)) return core::FileDescriptor();
+  const auto path = "/proc/self/fd/" + std::to_string(fileno(out));
   return core::FileDescriptor(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
 }
 
@@ -70,8 +69,6 @@ ssize_t write_now(std::FILE* out, std::string_view text) {
 
 /// More than that says nothing that a journal does not.
 constexpr std::size_t most_waiting = 1 << 20;
-/// How long a hurried end waits for a reader that takes nothing.
-constexpr int longest_wait_milliseconds = 5000;
 
 }  // namespace
 
@@ -88,7 +85,7 @@ Screen::~Screen() {
   clear();
   // Nor is an error kept back by it.
   const bool hurried = hurried_ || std::uncaught_exceptions() > 0;
-  const int limit = hurried ? longest_wait_milliseconds : -1;
+  const int limit = hurried ? static_cast<int>(longest_hurried_wait.count()) : -1;
   // A signal ends the wait, too.
   const int file = unwaiting_.is_open() ? unwaiting_.number() : fileno(out_);
   for (pollfd reader{file, POLLOUT, 0}; !flush();)

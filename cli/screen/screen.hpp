@@ -10,6 +10,9 @@
 
 namespace evolve::cli {
 
+/// How long a hurried end waits for a reader that takes nothing.
+inline constexpr std::chrono::milliseconds longest_hurried_wait{5000};
+
 /// What a live line may say: as much of `text` as fits, if that has all of `least`, its beginning.
 struct LiveText {
   std::string text, least;
@@ -51,8 +54,7 @@ class Screen {
   using Clock = std::chrono::steady_clock;
 
   std::FILE* out_;
-  /// The same terminal or pipe, where a write does not wait; closed: it is none, or somebody
-  /// else's.
+  /// The same terminal or pipe, where a write does not wait; closed: see unwaiting().
   core::FileDescriptor unwaiting_;
   std::string waiting_;
   std::chrono::seconds between_lines_;

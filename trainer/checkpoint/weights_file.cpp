@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/json.hpp"
+#include "core/text_file.hpp"
 #include "core/utf8.hpp"
 #include "hyp/trial_folder.hpp"
 #include "trainer/model/model_table.hpp"
@@ -84,9 +85,7 @@ std::string read_weights(const std::string& path) {
     throw bad_input({path}, "there is no such file", remedy_for_absent(path));
   if (!fs::status_known(status))
     throw bad_input({path}, error.message(), "check the path and its permissions");
-  if (!fs::is_regular_file(status))
-    throw bad_input({path}, "this is no regular file, which each worker could read",
-                    "copy it to one");
+  if (!fs::is_regular_file(status)) throw core::no_regular_file(path);
   const auto size = fs::file_size(path, error);
   std::string bytes(error ? 0 : size, '\0');
   std::ifstream stream(path, std::ios::binary);

@@ -262,9 +262,7 @@ Source parsed(const std::string& file) {
     throw bad_input({file}, "there is no such file",
                     "give a data YAML, or 'shapes' for the embedded data set");
   }
-  if (!fs::is_regular_file(file))
-    throw bad_input({file}, "this is no regular file, which each worker could read",
-                    "copy it to one");
+  if (!fs::is_regular_file(file)) throw core::no_regular_file(file);
   Source source{file, core::parse_yaml(core::read_text_file(file), file)};
   if (source.root.kind != Yaml::Kind::map)
     throw bad_input({file}, "is no data YAML", "write path:, train:, val: and names:");

@@ -238,8 +238,7 @@ ModelTable read_model_table(const std::string& cfg) {
     throw bad_input({cfg}, error.message(), "check the path and its permissions");
   const auto built_in = built_in_table(fs::path(cfg).stem());
   if (!built_in && fs::exists(status) && !fs::is_directory(status))
-    throw bad_input({cfg}, "this is no regular file, which each worker could read",
-                    "copy it to one");
+    throw core::no_regular_file(cfg);
   if (!built_in) {
     throw bad_argument(
         "--cfg " + cfg + ": there is no such model table",

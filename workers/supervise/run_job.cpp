@@ -30,12 +30,8 @@ class JobRun {
   JobEnd wait() {
     const auto ended = [&] { return done_ || end_.failure || supervisor_.stop_requested(); };
     while (!ended()) supervisor_.step(Clock::now() + std::chrono::minutes(1));
-    // Who stops us may have stopped the process first.
-    constexpr std::chrono::milliseconds a_moment{50};
-    if (end_.failure)
-      supervisor_.wait_for([&] { return supervisor_.stop_requested(); }, Clock::now() + a_moment);
-    end_.stopped = !done_ && supervisor_.stop_requested();
-    if (end_.stopped) end_.failure.reset();
+    if (end_.failure && supervisor_.stop_follows()) end_.failure.reset();
+    end_.stopped = !done_ && !end_.failure && supervisor_.stop_requested();
     return end_;
   }
 

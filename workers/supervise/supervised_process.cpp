@@ -216,8 +216,8 @@ std::optional<Clock::time_point> SupervisedProcess::broken_until() const {
 void SupervisedProcess::give_up() {
   gone_ = true;
   process_->abandon();
-  ending_->between_work = ending_->maybe_between_work =
-      false;  // whatever it was, the device is lost
+  // Whatever its work was, the device is lost.
+  ending_->between_work = ending_->maybe_between_work = false;
   ending_->kind = FailureKind::device_lost;
   ending_->message += fmt::format("; it is still there {} after SIGKILL, stuck in its driver",
                                   seconds_text(last_grace));

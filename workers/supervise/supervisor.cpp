@@ -79,6 +79,11 @@ bool Supervisor::wait_for(const std::function<bool()>& condition, Clock::time_po
   return condition();
 }
 
+bool Supervisor::stop_follows() {
+  constexpr milliseconds a_moment{50};
+  return wait_for([this] { return stop_requested(); }, Clock::now() + a_moment);
+}
+
 void Supervisor::send_all(int number) {
   for (auto* process : processes_) process->signal(number);
 }

@@ -38,6 +38,8 @@ class Supervisor {
   void end_all() noexcept;
 
   bool stop_requested() const { return stop_.requests() > 0; }
+  /// The same within a moment, where a process has ended: whoever stops us may have told it first.
+  bool stop_follows();
 
  private:
   friend class SupervisedProcess;

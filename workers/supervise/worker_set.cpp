@@ -161,10 +161,7 @@ void WorkerSet::State::forget_stopped() {
     return std::holds_alternative<NotTrained>(report.event);
   };
   if (std::ranges::none_of(reports, has_failed)) return;
-  // They may have had the signal before us.
-  constexpr std::chrono::milliseconds a_moment{50};
-  supervisor.wait_for([&] { return supervisor.stop_requested(); }, Clock::now() + a_moment);
-  if (supervisor.stop_requested()) std::erase_if(reports, has_failed);
+  if (supervisor.stop_follows()) std::erase_if(reports, has_failed);
 }
 
 WorkerSet::WorkerSet(WorkerSettings settings, const core::StopSource& stop)
