@@ -251,6 +251,7 @@ void Journal::commit() {
   }
   size_ += group_.size();
   group_.clear();
+  check_named();  // a disk may take seconds
 }
 
 }  // namespace evolve::results

@@ -59,7 +59,8 @@ class Journal {
   /// Throws `Error` (`Fault::run`) when somebody has removed or replaced the file, or the disk is
   /// full or dead; the group is then not in the file, not even in part, and once the disk is mended
   /// a later commit writes it. (Where the disk does not even let the part be cut off, a reader
-  /// leaves it out, and the later commit cuts it off first.)
+  /// leaves it out, and the later commit cuts it off first.) Throws, too, when the file was removed
+  /// or replaced while that was written to it.
   void commit();
 
   /// Throws `Error` when the file is not the one any more that had this name when it was opened: a

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "core/durable_file.hpp"
@@ -31,6 +32,18 @@ std::vector<std::string> launched(const std::vector<std::string>& command, const
   return words;
 }
 
+/// The folder of a trial, below that of its run, which is not made: where it is gone (somebody has
+/// renamed what it lies in), another run may begin in its place.
+void make_trial_folder(const std::string& folder, std::error_code& failed) {
+  namespace fs = std::filesystem;
+  fs::path made = hyp::run_of_trial(folder);
+  for (const auto& name : fs::path(folder).lexically_relative(made)) {
+    made /= name;
+    fs::create_directory(made, failed);
+    if (failed) return;
+  }
+}
+
 }  // namespace
 
 Worker::Worker(Supervisor& supervisor, const WorkerSettings& settings, const core::Slot& slot,
@@ -54,10 +67,10 @@ void Worker::start(Assignment assignment, core::Lease lease) {
   decision_ = hyp::Decision::go_on;
   metrics_ = {};
   preparing_.clear();
-  const auto folder = std::filesystem::path(assignment_->order.dir);
+  const auto& folder = assignment_->order.dir;
   std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  log_path_ = (folder / hyp::log_file).string();
+  make_trial_folder(folder, failed);
+  log_path_ = folder + "/" + hyp::log_file;
   if (failed) throw log_failed(failed.value());
   log_.close();
   log_.clear();

@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
 #include <set>
 
+#include "core/error.hpp"
 #include "tests/workers/fixture.hpp"
 
 namespace evolve::workers {
@@ -150,6 +152,22 @@ TEST_F(Workers, FillNoDiskWithWhatTheyWriteToStandardError) {
   EXPECT_TRUE(log.ends_with("\nevolve: what follows is left out, after 256 MiB\n"));
   EXPECT_EQ(trained(workers, 4, "talks").metrics, half);
   EXPECT_EQ(text(4, "log"), "first line\nsecond line\n") << "each attempt may write as much";
+}
+
+// Another run may begin in its place.
+TEST_F(Workers, MakeNoFolderOfARunThatIsGone) {
+  WorkerSet workers(settings(), stop);
+  run(workers, 0, "ok");
+  std::filesystem::remove_all(directory.path());
+  try {
+    workers.start(trial(1, "ok"), lease());
+    FAIL() << "it was begun";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("/trials/000001/log: cannot write (No such file"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("bring its folder back"));
+  }
+  EXPECT_FALSE(std::filesystem::exists(directory.path()));
+  std::filesystem::create_directory(directory.path());
 }
 
 TEST_F(Workers, AppendTheLogOfAFurtherAttempt) {
