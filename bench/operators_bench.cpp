@@ -58,9 +58,9 @@ void detect(benchmark::State& state) {
                           .contiguous(at::MemoryFormat::ChannelsLast),
                       at::randn({255, channels, 1, 1}), at::randn({255})});
   }
-  const ConvSpec spec{.kernel = 1, .stride = 1, .padding = 0};
   for (auto _ : state) {
     for (const auto& [x, weight, bias] : levels) {
+      const ConvSpec spec{.in = static_cast<int>(x.size(1)), .out = 255};
       benchmark::DoNotOptimize(state.range(1) == 1 ? convolve(x, weight, bias, spec)
                                                    : at::conv2d(x, weight, bias));
     }
@@ -72,6 +72,23 @@ BENCHMARK(detect)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 
+/// A 1x1 convolution of 64 channels over 16 maps of 4 x 4, as yolov5p has them at 64 px, in
+/// bfloat16 in one thread. Argument: whether by convolve() or by torch's convolution.
+void small_convolution(benchmark::State& state) {
+  at::set_num_threads(1);
+  const at::NoGradGuard no_grad;
+  const auto x =
+      at::randn({16, 64, 4, 4}).to(at::kBFloat16).contiguous(at::MemoryFormat::ChannelsLast);
+  const auto weight = at::randn({64, 64, 1, 1});
+  const auto rounded = weight.to(at::kBFloat16);
+  const ConvSpec spec{.in = 64, .out = 64};
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(state.range(0) == 1 ? convolve(x, weight, {}, spec)
+                                                 : at::conv2d(x, rounded));
+  }
+}
+BENCHMARK(small_convolution)->ArgName("convolve")->Arg(0)->Arg(1)->UseRealTime();
+
 /// A 3x3 convolution of 64 channels over 16 maps of 32 x 32, whose weights begin so many bytes
 /// after a multiple of 64. Arguments: threads, bytes.
 void convolution_of_weights_at(benchmark::State& state) {
@@ -79,7 +96,7 @@ void convolution_of_weights_at(benchmark::State& state) {
   const auto x = at::randn({16, 64, 32, 32}).contiguous(at::MemoryFormat::ChannelsLast);
   const auto weight =
       at::randn({64 * 64 * 9 + 16}).narrow(0, state.range(1) / 4, 64 * 64 * 9).view({64, 64, 3, 3});
-  const ConvSpec spec{.kernel = 3, .stride = 1, .padding = 1};
+  const ConvSpec spec{.in = 64, .out = 64, .kernel = 3, .stride = 1, .padding = 1};
   for (auto _ : state) benchmark::DoNotOptimize(convolve(x, weight, {}, spec));
 }
 BENCHMARK(convolution_of_weights_at)

@@ -52,3 +52,14 @@ target_compile_definitions(evolve_torch INTERFACE FMT_HEADER_ONLY)
 if(torch_version VERSION_GREATER_EQUAL 2)
   target_compile_options(evolve_torch INTERFACE "$<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-maybe-uninitialized;-Wno-stringop-overflow>")
 endif()
+
+# Convolutions on the CPU are oneDNN's. Where libtorch calls the system's, as Debian's does, so does the trainer; beside
+# one that is inside libtorch a second one would be taken for it.
+execute_process(COMMAND ${CMAKE_READELF} -d ${torch_cpu} OUTPUT_VARIABLE dynamic ERROR_QUIET)
+if(dynamic MATCHES "libdnnl[.]so")
+  find_path(onednn_include oneapi/dnnl/dnnl.hpp NO_CACHE REQUIRED)
+  find_library(onednn dnnl NO_CACHE REQUIRED)
+  target_include_directories(evolve_torch SYSTEM INTERFACE ${onednn_include})
+  target_link_libraries(evolve_torch INTERFACE ${onednn})
+  target_compile_definitions(evolve_torch INTERFACE EVOLVE_ONEDNN)
+endif()

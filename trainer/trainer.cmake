@@ -1,6 +1,11 @@
 # The trainer proper: the only target that sees torch.
 include(${PROJECT_SOURCE_DIR}/cmake/libtorch.cmake)
 
+set(convolution model/convolution_torch.cpp)
+if(onednn)
+  set(convolution model/convolution_onednn.cpp)
+endif()
+
 evolve_library(trainer
   checkpoint/checkpoint.cpp
   checkpoint/embedded_weights.S
@@ -19,6 +24,7 @@ evolve_library(trainer
   model/blocks.cpp
   model/bn_silu.cpp
   model/conv_bn_silu.cpp
+  ${convolution}
   model/detector.cpp
   model/parallel.cpp
   optim/amp.cpp

@@ -100,10 +100,12 @@ DetectBlock::DetectBlock(const DetectSpec& spec, const ModelConfig& config) {
 
 torch::Tensor DetectBlock::forward(std::size_t level, const torch::Tensor& x) const {
   if (operators == Operators::plain) return torch::conv2d(x, weight[level], bias[level]);
+  const ConvSpec spec{.in = static_cast<int>(weight[level].size(1)),
+                      .out = static_cast<int>(weight[level].size(0))};
   // On the CPU in single precision whatever the maps before are in: boxes and confidences are not
   // rounded.
   return convolve(x.is_cpu() ? x.to(weight[level].scalar_type()) : x, weight[level], bias[level],
-                  {});
+                  spec);
 }
 
 }  // namespace evolve::trainer

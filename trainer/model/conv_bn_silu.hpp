@@ -8,10 +8,8 @@
 
 namespace evolve::trainer {
 
-/// The convolution that `spec` describes; `bias` may be undefined. On the CPU it is computed in the
-/// type of `x`, to which weights and bias are rounded. On one CPU thread torch hands
-/// 1x1 convolutions of fewer than 16 images to the BLAS, which without a fast one installed takes
-/// many times as long as oneDNN: such images are cut into their rows, which are enough.
+/// The convolution that `spec` describes; `bias` may be undefined. On the CPU it is convolution()
+/// in the type of `x`, to which weights are rounded; autograd follows it.
 torch::Tensor convolve(const torch::Tensor& x, const torch::Tensor& weight,
                        const torch::Tensor& bias, const ConvSpec& spec);
 

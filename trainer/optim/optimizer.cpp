@@ -117,7 +117,8 @@ void Ema::load_state(const State& state, const FlatParameters& parameters) {
 
 void Ema::update(const FlatParameters& parameters) {
   torch::NoGradGuard no_grad;
-  values_.lerp_(parameters.values(), 1 - decay(++updates_));
+  // Not lerp_(), whose loop is no vector instructions on the CPU. What is frozen stays as it is.
+  values_.add_(parameters.values() - values_, 1 - decay(++updates_));
 }
 
 }  // namespace evolve::trainer

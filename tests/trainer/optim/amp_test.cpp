@@ -25,6 +25,7 @@ data::Batch noise() {
 
 TEST(Autocast, ComputesConvolutionsInTheGivenTypeWhileItLives) {
   auto detector = test::make("yolov5p.yaml");
+  detector.use(Operators::plain);  // torch's
   detector.eval();
   const torch::NoGradGuard no_grad;
   const auto x = torch::rand({1, 3, 64, 64});
