@@ -12,7 +12,6 @@
 
 #include "core/spawn.hpp"
 #include "core/split.hpp"
-#include "trainer/training_failed.hpp"
 
 namespace evolve::trainer {
 namespace {
@@ -135,6 +134,7 @@ void Ranks::receive(milliseconds patience) {
 }
 
 void Ranks::receive(Peer& peer) {
+  if (peer.failure) throw *peer.failure;
   if (!read_some(peer)) fail_for_death(peer);
   while (const auto line = core::take_line(peer.received)) take(peer, *line);
 }
@@ -147,9 +147,9 @@ void Ranks::take(Peer& peer, std::string_view line) {
   const auto message = workers::parse_from_worker(line);
   if (const auto* failure = message ? std::get_if<workers::Failure>(&*message) : nullptr)
     // What is wrong with the data is none of its doing, and evolve looks at the file that it names.
-    throw TrainingFailed(failure->kind, failure->kind == hyp::FailureKind::data
-                                            ? failure->message
-                                            : peer.name + ": " + failure->message);
+    throw peer.failure.emplace(failure->kind, failure->kind == hyp::FailureKind::data
+                                                  ? failure->message
+                                                  : peer.name + ": " + failure->message);
   if (on_alive_) on_alive_();
 }
 

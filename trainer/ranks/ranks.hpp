@@ -23,6 +23,7 @@
 
 #include "core/file_descriptor.hpp"
 #include "trainer/ranks/shared_numbers.hpp"
+#include "trainer/training_failed.hpp"
 #include "workers/protocol/messages.hpp"
 
 namespace evolve::trainer {
@@ -39,6 +40,8 @@ struct Peer {
   std::string received = {};
   /// What the peer answered where all ranks meet, once it has.
   std::optional<bool> answer = {};
+  /// What it has failed with: why it is gone, whichever thread notices that.
+  std::optional<TrainingFailed> failure = {};
 };
 
 /// The ranks of a training, as one of them sees them. All must call the same collective functions

@@ -30,7 +30,7 @@ namespace {
 
 /// The images' size rounded up to whole strides, as YOLOv5 does it.
 TrainOptions settled(TrainOptions options, int stride, int least_strides) {
-  options.imgsz = std::max((options.imgsz + stride - 1) / stride, least_strides) * stride;
+  options.imgsz = whole_strides(options.imgsz, stride, least_strides);
   return options;
 }
 
@@ -38,8 +38,7 @@ TrainOptions settled(TrainOptions options, int stride, int least_strides) {
 void check_numbers(const StateDict& state, const std::string& path) {
   for (const auto& [name, tensor] : state) {
     if (tensor.is_floating_point() && torch::isnan(tensor).any().item<bool>())
-      throw bad_input({path}, "its " + name + " holds NaN: the training had diverged",
-                      "give other weights");
+      throw bad_input({path}, "its " + name + " " + holds_nan, "begin anew with others");
   }
 }
 
@@ -101,10 +100,11 @@ std::optional<Checkpoint> read_kept(const std::string& path, const data::Note& n
 
 /// Lets a training go on from what keep() wrote; the epochs that it has, 0 where there is nothing.
 int load_kept(const Rungs& rungs, TrainingLoop& loop, hyp::Metrics& metrics,
-              const data::Note& note) {
+              const ComputeContext& context) {
   if (rungs.start_epoch == 0) return 0;
-  const auto kept = read_kept(rungs.kept, note);
-  if (!kept || kept->about.at("epoch") != rungs.start_epoch - 1) return 0;
+  const auto kept = read_kept(rungs.kept, context.note);
+  const bool missing = !kept || kept->about.at("epoch") != rungs.start_epoch - 1;
+  if (context.ranks->any(missing)) return 0;  // all of them begin alike
   loop.load_state(state_in(*kept));
   metrics = hyp::metrics_from_json(kept->about.at("metrics"));
   return rungs.start_epoch;
@@ -137,6 +137,7 @@ Trainer::State::Prepared Trainer::State::prepare(const TrainOptions& wanted,
                                                  const hyp::Hyperparameters& hyp) {
   check_hyperparameters(hyp);
   auto weights = pretrained_weights(wanted);
+  if (weights) check_numbers(weights->state, wanted.weights);
   check_same_model(wanted, weights);
   const int stride = image_stride(model_config(wanted, hyp, weights, {}));
   TrainOptions options = settled(wanted, stride, least_training_strides);
@@ -172,7 +173,7 @@ TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameter
   const std::vector<double> no_ap(static_cast<std::size_t>(data.classes()));
   TrainResult result;
   double waited = 0;
-  const int done = load_kept(rungs, loop, result.metrics, state_->context.note);
+  const int done = load_kept(rungs, loop, result.metrics, state_->context);
   if (state_->context.ranks->rank() > 0) {
     loop.follow();
     return result;

@@ -103,6 +103,15 @@ TEST(Ranks, ThatFailFailRank0WithTheirWords) {
   EXPECT_EQ(failure_of([&] { ranks[0]->meet(); }), "oom: rank 1 (cpu:1): XPU out of memory");
 }
 
+// Several threads look.
+TEST(Ranks, ThatHaveFailedFailRank0WithTheirWordsHoweverOftenItLooks) {
+  auto ranks = test::joined_ranks(2);
+  ranks[1]->report(workers::Failure{.kind = hyp::FailureKind::oom, .message = "XPU out of memory"});
+  EXPECT_EQ(failure_of([&] { ranks[0]->meet(); }), "oom: rank 1 (cpu:1): XPU out of memory");
+  ranks[1].reset();
+  EXPECT_EQ(failure_of([&] { ranks[0]->meet(); }), "oom: rank 1 (cpu:1): XPU out of memory");
+}
+
 TEST(Ranks, ThatDieFailRank0WhereItWaitsAndWhereItDoesNot) {
   for (const bool waits : {false, true}) {
     auto line = core::make_socket_pair();
