@@ -11,6 +11,7 @@
 #include "cli/commands.hpp"
 #include "cli/trainers/built_in_worker.hpp"
 #include "core/device_kind.hpp"
+#include "core/error.hpp"
 #include "core/number.hpp"
 #include "core/utf8.hpp"
 #include "devices/devices.hpp"
@@ -81,6 +82,14 @@ void print_table(const Row& header, const std::vector<Row>& rows) {
   for (const auto& row : rows) print(row);
 }
 
+/// What `auto` is for such a trainer: "cuda:0,cuda:1".
+std::string taken_by_auto(const devices::Machine& machine,
+                          const devices::TrainerTraits& trainer) try {
+  return boost::join(devices::names_of(devices::choose("auto", machine, trainer).slots), ",");
+} catch (const Error& refused) {
+  return fmt::format("nothing ({})", refused.what());
+}
+
 void print_table(const devices::Machine& machine, const Found& found) {
   auto host = devices::host();
   host.name += ", " + core::counted(machine.usable_cores, "core");
@@ -94,16 +103,21 @@ void print_table(const devices::Machine& machine, const Found& found) {
   for (const auto& [kind, discovery] : found)
     if (!discovery.remark.empty())
       fmt::print("{}: {}\n",
-                 discovery.failed ? "the driver of " + maker_of(kind) + " GPUs fails"
-                                  : "no " + maker_of(kind) + " GPU",
+                 discovery.not_followed ? maker_of(kind) + " GPUs are not listed"
+                 : discovery.failed     ? "the driver of " + maker_of(kind) + " GPUs fails"
+                                        : "no " + maker_of(kind) + " GPU",
                  discovery.remark);
   const devices::TrainerTraits trainer{.drives = built_in_drives()};
   for (const auto& [kind, discovery] : found)
     if (!discovery.devices.empty() && !trainer.drives(kind))
       fmt::print("the built-in trainer's libtorch cannot use {} GPUs (docs/libtorch.md)\n",
                  maker_of(kind));
-  const auto automatic = devices::choose("auto", machine, trainer);
-  fmt::print("--devices auto takes {}\n", boost::join(devices::names_of(automatic.slots), ","));
+  const auto own = taken_by_auto(machine, trainer);
+  const auto others = taken_by_auto(machine, {.external = true});
+  if (own == others)
+    fmt::print("--devices auto takes {}\n", own);
+  else
+    fmt::print("--devices auto takes {} for the built-in trainer, {} for any other\n", own, others);
 }
 
 void print_json(const Found& found) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/utf8.hpp"
+#include "engine/fold.hpp"
 
 namespace evolve::cli {
 

@@ -109,8 +109,9 @@ const Discovery& Chooser::found(const std::string& kind) {
   auto discovery = machine_.discover(kind);
   if (kind == "cuda" && machine_.has_amd && discovery.devices.empty() && !discovery.failed)
     discovery.remark += (discovery.remark.empty() ? "" : "; ") + amd_hint;
-  if (keep_numbers(discovery.devices, identities_of(had_.slots, kind)))
-    discovery.remark = renumbered;
+  auto had = identities_of(had_.slots, kind);
+  had.merge(identities_of(had_.earlier, kind));
+  if (keep_numbers(discovery.devices, had)) discovery.remark = renumbered;
   return found_.emplace(kind, std::move(discovery)).first->second;
 }
 
@@ -310,9 +311,13 @@ std::vector<Place> Chooser::idlest_gpus(const std::vector<Place>& taken, std::si
         "there {} {} here{}, {} asked for", gpus.size() == 1 ? "is" : "are",
         core::counted(std::ssize(gpus), "working " + discovery.devices.front().kind + " device"),
         named > 0 ? " besides those named" : "", count));
-  std::ranges::stable_sort(gpus, {}, [](const Accelerator& gpu) {
-    // Of what is not known nobody can say that it is idle.
-    return std::tuple(gpu.load_percent.value_or(100), used_share(gpu).value_or(1));
+  std::ranges::stable_sort(gpus, {}, [&](const Accelerator& gpu) {
+    // One that the run has is busy with the run. Of what is not known nobody can say that it is
+    // idle.
+    const bool is_had = std::ranges::any_of(had_.slots, [&](const core::Slot& slot) {
+      return std::ranges::count(core::members_of(slot.name), name_of(gpu)) > 0;
+    });
+    return std::tuple(!is_had, gpu.load_percent.value_or(100), used_share(gpu).value_or(1));
   });
   gpus.resize(count);
   require_driven(gpus.front().kind);

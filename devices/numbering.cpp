@@ -86,16 +86,28 @@ Shown shown_to(const core::Slot& slot, const std::vector<Accelerator>& listed) {
 }
 
 bool keep_numbers(std::vector<Accelerator>& found, const Identities& had) {
-  std::set<int> taken;
+  const auto had_as = [&](const Accelerator& device) {
+    return std::ranges::find_if(
+        had, [&](const auto& one) { return is_same_device(device, one.first, one.second); });
+  };
+  std::set<int> taken, found_again;
   for (const auto& [name, identity] : had) taken.insert(core::index_of(name));
+  for (const auto& device : found)
+    if (const auto same = had_as(device); same != had.end())
+      found_again.insert(core::index_of(same->first));
+  // One that is lost does not say which it is: most likely the one that had the number.
+  const auto keeps_its_number = [&](const Accelerator& device) {
+    return device.uuid.empty() && device.pci.empty() && !found_again.contains(device.index);
+  };
+  for (const auto& device : found)
+    if (keeps_its_number(device)) taken.insert(device.index);
   bool anew = false;
   for (auto& device : found) {
-    const auto same = std::ranges::find_if(
-        had, [&](const auto& one) { return is_same_device(device, one.first, one.second); });
+    const auto same = had_as(device);
     int number = device.index;
     if (same != had.end()) {
       number = core::index_of(same->first);
-    } else if (!taken.insert(number).second) {
+    } else if (!keeps_its_number(device) && !taken.insert(number).second) {
       number = *taken.rbegin() + 1;
       taken.insert(number);
     }

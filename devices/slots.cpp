@@ -154,12 +154,19 @@ std::vector<std::string> identity_texts(const std::vector<core::Slot>& slots) {
 
 void check_no_fallback(const std::string& spec, const std::vector<std::string>& had,
                        const Choice& now) {
-  const auto on_cpu = [](const core::Slot& slot) { return core::is_cpu(slot.name); };
-  if (spec != "auto" || had.empty() || core::is_cpu(had.front())) return;
-  if (!std::ranges::all_of(now.slots, on_cpu)) return;
-  throw bad_argument(fmt::format("--devices auto: the run had {}, and now there is no GPU ({})",
-                                 fmt::join(had, ", "), fmt::join(now.notes, "; ")),
-                     "mend the driver, or go on with --devices cpu");
+  const auto is_gpu = [](const std::string& slot) { return !core::is_cpu(slot); };
+  if (spec != "auto" || std::ranges::none_of(had, is_gpu)) return;
+  const auto was_had = [&](const core::Slot& slot) {
+    return is_gpu(slot.name) && std::ranges::any_of(had, [&](const std::string& one) {
+             return core::kind_of(one) == core::kind_of(slot.name);
+           });
+  };
+  if (std::ranges::any_of(now.slots, was_had)) return;
+  throw bad_argument(
+      fmt::format("--devices auto: the run had {}, and now auto finds none of that kind ({})",
+                  fmt::join(had, ", "), fmt::join(now.notes, "; ")),
+      "mend the driver, or go on with --devices " +
+          (is_gpu(now.slots.front().name) ? boost::join(items_of(now.slots), ",") : "cpu"));
 }
 
 }  // namespace evolve::devices

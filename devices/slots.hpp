@@ -46,6 +46,8 @@ struct Had {
   std::vector<core::Slot> slots = {};
   /// Drivers may have numbered their devices anew: they are asked of those of these slots, too.
   bool renumbered = false;
+  /// Slots that the run had before: their names mean no other device.
+  std::vector<core::Slot> earlier = {};
 };
 
 /// The slots that `--devices spec` means on this machine, in its order, a device with several
@@ -82,8 +84,8 @@ std::vector<std::string> items_of(const std::vector<core::Slot>& slots);
 /// address, of a group "A+B"; "" where no driver tells. None at all where none does.
 std::vector<std::string> identity_texts(const std::vector<core::Slot>& slots);
 
-/// Throws `Error` where a run had slots on GPUs and "auto" finds only CPUs now: their driver fails,
-/// and a run that goes on with the CPU would do so unnoticed.
+/// Throws `Error` where a run had slots on GPUs and "auto" finds none of their kind now: their
+/// driver fails, and a run that goes on with others, or the CPU, would do so unnoticed.
 void check_no_fallback(const std::string& spec, const std::vector<std::string>& had,
                        const Choice& now);
 

@@ -14,6 +14,7 @@
 #include "engine/explanation.hpp"
 #include "engine/extension.hpp"
 #include "engine/fleet.hpp"
+#include "engine/fold.hpp"
 #include "engine/launcher.hpp"
 #include "engine/longer_trainings.hpp"
 #include "engine/observer.hpp"

@@ -6,6 +6,7 @@
 
 #include "core/device_kind.hpp"
 #include "devices/numbering.hpp"
+#include "devices/slots.hpp"
 
 namespace evolve::engine {
 namespace {
@@ -40,10 +41,19 @@ std::optional<devices::Accelerator> device_of(const core::Slot& slot,
   return members ? std::optional(devices::together(*members)) : std::nullopt;
 }
 
-std::vector<std::string> device_names(const std::vector<core::Slot>& slots) {
-  std::set<std::string> names;
-  for (const auto& slot : slots) names.insert(slot.name);
-  return {names.begin(), names.end()};
+/// Of a slot, or of the one device of a group that it is about.
+std::string not_listed_reason(const core::Slot& slot,
+                              const std::vector<devices::Accelerator>& sample) {
+  const auto gone = devices::missing_of(slot, sample);
+  return "its driver no longer lists " + (gone == slot.name ? "it" : gone);
+}
+
+std::string out_of_order_reason(const core::Slot& slot,
+                                const std::vector<devices::Accelerator>& sample) {
+  const auto members = devices::devices_of(slot, sample).value();
+  const auto& broken = *std::ranges::find_if_not(members, &devices::Accelerator::ok);
+  const bool alone = members.size() == 1;
+  return "its driver says" + (alone ? "" : " of " + name_of(broken)) + ": " + broken.state;
 }
 
 /// Those of other machines.
@@ -78,7 +88,7 @@ Fleet::Fleet(std::vector<core::Slot> slots, const std::vector<devices::Accelerat
              std::function<core::WorkerCount(const std::string&)> count)
     : pool_(std::move(slots)),
       count_(std::move(count)),
-      health_(device_names(pool_.slots()), elsewhere_of(pool_.slots())),
+      health_(devices::names_of(pool_.slots()), elsewhere_of(pool_.slots())),
       sampler_(kinds_of(pool_.slots(), found)) {
   for (const auto& [device, trials] : limits) devices_[device].limit = trials;
   index_devices(found);
@@ -112,7 +122,7 @@ std::map<std::string, int> Fleet::change(const std::vector<core::Slot>& slots,
   index_devices(found);
   renumbered_ = false;
   wanted_ = true;
-  for (const auto& device : health_.change(device_names(slots), elsewhere_of(slots)))
+  for (const auto& device : health_.change(devices::names_of(slots), elsewhere_of(slots)))
     news_.push_back(results::DeviceBroughtBack{.device = device});
   no_usable_device_ = health_.none_left() ? "every device that is left gets no further trial" : "";
   return fewer;
@@ -264,17 +274,19 @@ void Fleet::check_numbers(const std::vector<devices::Accelerator>& sample) {
     const bool missed = std::exchange(device.missing, false);
     if (!device.sampled) continue;
     const auto shown = devices::shown_to(*device.slot, sample);
-    device.in_doubt = shown != devices::Shown::own;
-    device.missing = shown == devices::Shown::missing;
-    renumbered_ = renumbered_ || shown == devices::Shown::others;
+    const auto now = device_of(*device.slot, sample);
+    const bool out_of_order = now && !now->ok();
+    device.missing = shown == devices::Shown::missing || out_of_order;
+    device.in_doubt = shown != devices::Shown::own || out_of_order;
+    renumbered_ = renumbered_ || (shown == devices::Shown::others && !out_of_order);
     if (!device.missing) continue;
-    // A driver may have missed it once.
+    // A driver may be wrong once.
     if (!missed) {
       wanted_ = true;
       continue;
     }
-    const auto gone = devices::missing_of(*device.slot, sample);
-    const auto reason = "its driver no longer lists " + (gone == name ? "it" : gone);
+    const auto reason = out_of_order ? out_of_order_reason(*device.slot, sample)
+                                     : not_listed_reason(*device.slot, sample);
     for (const auto& each : health_.quarantine(name, reason, Clock::now())) blame(each);
   }
 }

@@ -59,7 +59,7 @@ class Fleet {
   /// Whether a driver has been seen, since the last call, to have numbered devices anew: their
   /// slots are not lent before change().
   bool renumbered() { return std::exchange(renumbered_, false); }
-  /// The device's driver does not list it any more, but others.
+  /// The device's driver does not list it any more, but others, or says that it is out of order.
   bool is_missing(const std::string& device) const;
 
   /// Why nothing can go on: every device is quarantined. Else empty.
@@ -96,7 +96,7 @@ class Fleet {
     bool sampled = false;
     /// Its slots may show another device than theirs.
     bool in_doubt = false;
-    /// Its driver did not list it when it was asked last.
+    /// Its driver did not list it when it was asked last, or said that it is out of order.
     bool missing = false;
     /// Attempts under way.
     int running = 0;

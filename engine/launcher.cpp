@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <stdexcept>
 
 #include "core/device_kind.hpp"
@@ -48,14 +49,21 @@ devices::Choice job_steps(const std::string& spec, const devices::TrainerTraits&
                        "start evolve in salloc or sbatch");
   if (spec != "auto" && spec != "slurm") {
     auto choice = devices::choose(spec, machine, trainer, had);
+    std::set<std::string> gpus;
     for (auto& slot : choice.slots) {
+      const auto* kind = core::find_device_kind(core::kind_of(slot.name));
+      if (kind && kind->has_driver && !gpus.insert(slot.name).second)
+        throw bad_argument("--launcher slurm: each job step has a GPU of its own, " + slot.name +
+                               " cannot be for several trials",
+                           "name each device once, or leave out --launcher");
       if (slot.job_step) continue;  // the run has it
       if (core::members_of(slot.name).size() > 1)
         throw bad_argument("--launcher slurm: a job step has one device, not " + slot.name,
                            "name each device by itself, or leave out --launcher");
       slot = devices::as_step(std::move(slot), "");
     }
-    choice.accelerators.clear();  // Slurm may take others
+    if (!choice.accelerators.empty()) choice.notes.clear();  // Slurm may take others
+    choice.accelerators.clear();
     return choice;
   }
   try {

@@ -32,6 +32,8 @@ class Repeats {
   /// How many repeats there are to be since the search was done: those wanted, or more where more
   /// had begun.
   int due() const { return std::max(begun_, wanted_); }
+  /// Some that are wanted have not begun.
+  bool more() const { return begun_ < wanted_; }
   /// How many have begun, and how many there are to be, with those before the search went on.
   int begun_in_all() const { return earlier_ + begun_; }
   int in_all() const { return earlier_ + due(); }

@@ -62,6 +62,7 @@ class Run {
   void record(const std::vector<results::Event>& events);
   /// Records the slots of a run that goes on, where they are others than it had.
   void record_devices();
+  static results::DevicesChanged slots_now(const std::vector<core::Slot>& slots);
 
   const RunState& state() const { return state_; }
   /// Why no device is left, when none is.
@@ -138,10 +139,9 @@ class Run {
   RunFiles files_;
   LiveReport report_;
   std::optional<DeviceFile> device_file_;
-  /// The devices that this process has, or had: a line `take` of its file may stay there.
-  std::set<std::string> had_;
-  /// Of these the steps of a job, by their names: one that was taken out comes back as it was.
-  std::map<std::string, core::Slot> steps_had_;
+  /// Those that this process has, or had, by their names: a line `take` of its file may stay there,
+  /// and one that was taken out comes back as it was.
+  std::map<std::string, core::Slot> had_;
   Observer& observer_;
   hyp::Fitness fitness_;
   const core::StopSource& stop_;

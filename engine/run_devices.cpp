@@ -10,15 +10,13 @@
 namespace evolve::engine {
 namespace {
 
-results::DevicesChanged slots_now(const std::vector<core::Slot>& slots) {
-  return {devices::names_of(slots), devices::identity_texts(slots)};
-}
-
 /// The slots, and the devices of each that has several.
-std::set<std::string> with_members(const std::set<std::string>& slots) {
-  auto all = slots;
-  for (const auto& slot : slots)
+std::set<std::string> with_members(const std::map<std::string, core::Slot>& slots) {
+  std::set<std::string> all;
+  for (const auto& [slot, _] : slots) {
+    all.insert(slot);
     for (const auto& device : core::members_of(slot)) all.insert(device);
+  }
   return all;
 }
 
@@ -47,10 +45,7 @@ void Run::follow_devices() {
 }
 
 void Run::remember_devices() {
-  for (const auto& slot : slots_) {
-    had_.insert(slot.name);
-    if (slot.job_step) steps_had_.insert_or_assign(slot.name, slot);
-  }
+  for (const auto& slot : slots_) had_.insert_or_assign(slot.name, slot);
 }
 
 void Run::change_devices(const DeviceRequest& request) {
@@ -74,7 +69,7 @@ void Run::change_devices(const DeviceRequest& request) {
   for (const auto& [device, _] : fleet_.change(choice.slots, choice.accelerators))
     workers_.limit(device, slots[device]);
   // One that had no slot any more may still be at its last trial.
-  for (const auto& slot : had_)
+  for (const auto& [slot, _] : had_)
     if (first_in(slot, taken)) workers_.limit(slot, 0, /*at_once=*/true);
   slots_ = choice.slots;
   remember_devices();
@@ -84,7 +79,7 @@ void Run::change_devices(const DeviceRequest& request) {
 // Drivers are asked only where they must be: one may hang, and the run with it.
 devices::Choice Run::choice_of(const std::string& spec, bool renumbered) const {
   devices::Had had{.slots = slots_, .renumbered = renumbered};
-  for (const auto& [_, step] : steps_had_) had.slots.push_back(step);
+  for (const auto& [_, slot] : had_) (slot.job_step ? had.slots : had.earlier).push_back(slot);
   return settings_.choose_devices(spec, had);
 }
 
@@ -99,6 +94,10 @@ void Run::choose_anew() {
   }
   fleet_.change(slots_, choice.accelerators);
   observer_.on_devices_renumbered();
+}
+
+results::DevicesChanged Run::slots_now(const std::vector<core::Slot>& slots) {
+  return {devices::names_of(slots), devices::identity_texts(slots)};
 }
 
 void Run::record_devices() {

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
-#include <string_view>
 
 #include "core/error.hpp"
 #include "engine/search_bounds.hpp"
@@ -36,6 +34,13 @@ void keep_below_1(ga::Standing& standing) {
   if (standing.start) bound(*standing.start);
 }
 
+/// "" where no driver tells, or there is no such slot.
+std::string identity_of(const results::DevicesChanged& devices, const std::string& slot) {
+  const auto at = std::ranges::find(devices.slots, slot) - devices.slots.begin();
+  return at < std::ssize(devices.identities) ? devices.identities[static_cast<std::size_t>(at)]
+                                             : "";
+}
+
 }  // namespace
 
 RunState::RunState(const results::RunSettings& settings, std::string journal, int trusted)
@@ -62,8 +67,7 @@ const hyp::Trial* RunState::next_trial() {
 }
 
 bool RunState::may_have_next_trial() const {
-  return !ready_.empty() || next_ || evolution_.can_ask() ||
-         (evolution_.done() && repeats_.begun() < repeats_.wanted());
+  return !ready_.empty() || next_ || evolution_.can_ask() || (evolution_.done() && repeats_.more());
 }
 
 int RunState::repeats_ended() const {
@@ -131,8 +135,7 @@ const hyp::Failed* RunState::outlived_failure(int trial) const {
 }
 
 bool RunState::finished() const {
-  const bool repeated = completed_.empty() || repeats_.begun() >= repeats_.wanted();
-  return evolution_.done() && open_.empty() && repeated;
+  return evolution_.done() && open_.empty() && (completed_.empty() || !repeats_.more());
 }
 
 void RunState::on(const results::Started& started) {
@@ -216,6 +219,24 @@ void RunState::on(const hyp::Rung& rung) {
   nothing_known_ = false;
 }
 
+void RunState::on(const results::DevicesChanged& changed) {
+  trial_limits_ = trial_limits_on(changed);
+  devices_ = changed;
+  for (const auto& slot : changed.slots)
+    if (auto identity = identity_of(changed, slot); !identity.empty())
+      identities_[slot] = std::move(identity);
+}
+
+std::map<std::string, int> RunState::trial_limits_on(const results::DevicesChanged& now) const {
+  auto limits = trial_limits_;
+  std::erase_if(limits, [&](const auto& limit) {
+    const auto before = identities_.find(limit.first);
+    const auto after = identity_of(now, limit.first);
+    return before != identities_.end() && !after.empty() && before->second != after;
+  });
+  return limits;
+}
+
 void RunState::on(const results::Repeating& repeating) {
   if (const auto again = open_.find(repeating.trial); again != open_.end()) {
     again->second.start_again(events_);
@@ -231,7 +252,7 @@ void RunState::on(const results::Repeating& repeating) {
 }
 
 std::optional<hyp::Trial> RunState::next_repeat() const {
-  if (completed_.empty() || repeats_.begun() >= repeats_.wanted()) return {};
+  if (completed_.empty() || !repeats_.more()) return {};
   return evolution_.next_repeat();
 }
 
@@ -374,34 +395,6 @@ Error RunState::contradiction(int trial, const std::string& what,
                               const std::string& way_out) const {
   return bad_input({journal_, static_cast<int>(events_) + 1},  // the first line is the run
                    fmt::format("trial {} {}", trial, what), way_out);
-}
-
-RunState fold(const results::RunSettings& settings, const std::vector<results::Event>& events,
-              const std::string& path, int latest) {
-  std::set<std::pair<int, int>> asked;  // without further attempts
-  for (const auto& event : events) {
-    if (const auto* started = std::get_if<results::Started>(&event))
-      asked.emplace(started->trial, started->start_epoch);
-    if (const auto* bred = std::get_if<results::Bred>(&event))
-      for (const auto& child : bred->trials) asked.emplace(child.trial, 0);
-  }
-  // What the search says of itself names no place in the journal.
-  int line = 1;
-  const auto located = [&](const auto& work) {
-    try {
-      return work();
-    } catch (const Error& error) {
-      if (std::string_view(error.what()).starts_with(path)) throw;
-      throw Error(error.fault(), text_of({path, line}) + ": " + error.what());
-    }
-  };
-  auto state = located(
-      [&] { return RunState(settings, path, static_cast<int>(std::ssize(asked)) - latest); });
-  for (const auto& event : events) {
-    ++line;
-    located([&] { state.apply(event); });
-  }
-  return state;
 }
 
 }  // namespace evolve::engine

@@ -26,11 +26,6 @@
 
 namespace evolve::engine {
 
-/// The latest trials that are bred again when a journal is folded, to see that this version still
-/// breeds what is recorded. The ones before are taken from the journal: breeding 100,000 of them
-/// would take an hour.
-inline constexpr int bred_again = 20;
-
 /// A try at a trial or at a repeat of it.
 struct Attempt {
   hyp::Trial trial;
@@ -144,6 +139,9 @@ class RunState {
   const Surroundings& surroundings() const { return surroundings_; }
   /// Trials at a time, for devices whose memory was seen to be too small for more.
   const std::map<std::string, int>& trial_limits() const { return trial_limits_; }
+  /// Those that hold on these slots: what a card had no memory for says nothing of another one that
+  /// has its name now.
+  std::map<std::string, int> trial_limits_on(const results::DevicesChanged& now) const;
   /// The slots that it has, or had when it ended.
   const results::DevicesChanged& devices() const { return devices_; }
   /// No trial has ended, or has a fitness at a rung.
@@ -192,7 +190,7 @@ class RunState {
   void on(const results::DeviceFull&) {}
   void on(const results::DeviceBlamed&) {}
   void on(const results::DeviceBroughtBack&) {}
-  void on(const results::DevicesChanged& changed) { devices_ = changed; }
+  void on(const results::DevicesChanged& changed);
   void on(const results::InputsMended& mended) { inputs_ = mended.inputs; }
   void on(const results::UnknownEvent&) {}
 
@@ -250,13 +248,10 @@ class RunState {
   int generation_ = 0;
   Surroundings surroundings_;
   std::map<std::string, int> trial_limits_;
+  /// Which device had a slot's name last, as far as drivers told.
+  std::map<std::string, std::string> identities_;
   std::map<std::string, results::DeviceStats> device_stats_;
   std::int64_t events_ = 0;
 };
-
-/// The state after all events of a journal at `path`, whose first line is `settings`. Throws
-/// `Error` as `RunState::apply` does. The `latest` trials are bred again.
-RunState fold(const results::RunSettings& settings, const std::vector<results::Event>& events,
-              const std::string& path, int latest = bred_again);
 
 }  // namespace evolve::engine

@@ -164,7 +164,7 @@ int run_resumed(const EvolveOptions& now, Screen& screen) {
   if (const auto note = note_on_folder(contents.run)) screen.line(*note);
   auto state = engine::fold(contents.run, contents.events, path.string());
   contents.run.inputs = state.inputs();
-  auto plan = resumed_plan(now, contents.run, path.string());
+  auto plan = resumed_plan(now, contents.run, state.devices().slots, path.string());
   const auto given = bounds_given(now);
   const auto bounds = engine::extension(state, given);
   if (const auto note = note_on_repeats(bounds, given.repeats.value_or(state.repeats().wished())))

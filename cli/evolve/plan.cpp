@@ -67,6 +67,7 @@ void resolve_devices(Plan& plan) {
   plan.settings.choose_devices = [traits = traits_of(o), o](const std::string& spec,
                                                             const devices::Had& had) {
     auto choice = engine::launched_slots(o.launcher, spec, traits, had);
+    devices::check_no_fallback(spec, devices::names_of(had.slots), choice);
     check_groups(choice.slots, o);
     if (traits.by_number) check_numbers(choice.slots);
     return choice;
@@ -313,9 +314,11 @@ Plan make_plan(const EvolveOptions& options, Screen& screen) {
 }
 
 Plan resumed_plan(const EvolveOptions& now, const results::RunSettings& run,
-                  const std::string& journal) try {
+                  const std::vector<std::string>& slots, const std::string& journal) try {
   auto plan = planned(resumed(now, run));
-  devices::check_no_fallback(plan.options.devices, run.slots,
+  // Its file may have put it on CPUs meanwhile: `auto` is what it began with.
+  const bool has_gpus = !std::ranges::all_of(slots, core::is_cpu);
+  devices::check_no_fallback(plan.options.devices, has_gpus ? slots : run.slots,
                              {.slots = plan.settings.slots, .notes = plan.device_notes});
   check_same_search(plan.options, run);
   plan.settings.run = run;

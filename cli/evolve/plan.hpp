@@ -27,10 +27,11 @@ struct Plan {
 /// anything is written or trained.
 Plan make_plan(const EvolveOptions& options, Screen& screen);
 
-/// The plan of a run to go on with: `run` is the first line of its journal, `now` the command line.
+/// The plan of a run to go on with: `run` is the first line of its journal, `slots` are those that
+/// it had last, `now` is the command line.
 /// Throws `Error` as `make_plan` does, but for the inputs of the trials.
 Plan resumed_plan(const EvolveOptions& now, const results::RunSettings& run,
-                  const std::string& journal);
+                  const std::vector<std::string>& slots, const std::string& journal);
 
 /// Looks over what every trial needs, its data set and weights, as a start does, and writes into
 /// the plan what the run has (settings.run.inputs), what its trainer is told of that, how its

@@ -10,6 +10,7 @@
 #include "cli/commands.hpp"
 #include "core/utf8.hpp"
 #include "engine/explanation.hpp"
+#include "engine/fold.hpp"
 #include "results/journal.hpp"
 #include "tests/engine/trials.hpp"
 #include "tests/refusal.hpp"

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "core/slot_environment.hpp"
 #include "devices/numbering.hpp"
 #include "tests/devices/slots.hpp"
@@ -60,6 +62,16 @@ TEST(Slots, OfTheIdlestGpusAreLastWhereTheDriverDoesNotTell) {
   const WithGpus here({silent, busy, half_told, idle}, {});
   EXPECT_THAT(names(choose("-1,-1,-1,-1", here.machine, {}).slots),
               ElementsAre("cuda:3", "cuda:2", "cuda:1", "cuda:0"));
+}
+
+// It is the run itself that keeps its own busy.
+TEST(Slots, OfTheIdlestGpusAreFirstThoseThatTheRunHas) {
+  auto own = gpu("cuda", 0), idle = gpu("cuda", 1);
+  own.load_percent = 99, idle.load_percent = 0;
+  const WithGpus here({own, idle}, {});
+  const auto had = choose("cuda:0", here.machine, {}).slots;
+  EXPECT_THAT(names(choose("-1", here.machine, {}).slots), ElementsAre("cuda:1"));
+  EXPECT_THAT(names(choose("-1", here.machine, {}, {.slots = had}).slots), ElementsAre("cuda:0"));
 }
 
 TEST(Slots, OfGpusShareTheCores) {
@@ -334,6 +346,26 @@ TEST(Slots, OfCudaOrAutoTellWhereAmdsDriverIs) {
   here.machine.has_amd = true;
   EXPECT_EQ(choose("auto", here.machine, {}).notes.front(),
             "auto: found 1 cuda device, training on it");
+}
+
+// A driver goes on counting it, without a word on which it was.
+TEST(Numbers, AreNotMovedByALostCardThatDoesNotSayWhichItIs) {
+  Accelerator lost{.kind = "cuda", .index = 1, .state = "lost"};
+  std::vector<Accelerator> found{gpu("cuda", 0), lost, gpu("cuda", 2), gpu("cuda", 3)};
+  const Identities had{{"cuda:0", {.uuid = "cuda-0", .pci = ""}},
+                       {"cuda:1", {.uuid = "cuda-1", .pci = ""}}};
+  EXPECT_FALSE(keep_numbers(found, had));
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(found[static_cast<std::size_t>(i)].index, i);
+}
+
+TEST(Numbers, AreGivenOnceThoughOneIsLostWhileOthersAreNumberedAnew) {
+  Accelerator lost{.kind = "cuda", .index = 1, .state = "lost"};
+  std::vector<Accelerator> found{gpu("cuda", 0), lost, gpu("cuda", 2), gpu("cuda", 3)};
+  keep_numbers(found, {{"cuda:0", {.uuid = "cuda-2", .pci = ""}}});
+  std::set<int> numbers;
+  for (const auto& device : found) numbers.insert(device.index);
+  EXPECT_EQ(numbers.size(), 4U);
+  EXPECT_EQ(found[2].index, 0);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "engine/fold.hpp"
 #include "engine/run_state.hpp"
 #include "process.hpp"
 #include "results/journal.hpp"

@@ -276,6 +276,40 @@ TEST(DeviceFileOfGpus, OfARunThatGoesOnWithOtherCardsAreInItsJournal) {
   EXPECT_EQ((*changed)["identities"], nlohmann::json({"GPU-22bb"}));
 }
 
+// The one that was taken out has gone, and the driver gives its number to another one.
+TEST(DeviceFileOfGpus, PutBackAreTheSameCardsOrNone) {
+  Folder folder;
+  const std::string a = "name=A,uuid=GPU-11aa,bus=1;", c = "name=C,uuid=GPU-33cc,bus=3\n";
+  write_file(folder / "gpus", a + "name=B,uuid=GPU-22bb,bus=2;" + c);
+  auto process = begin_on(folder, {nvidia, "FAKE_GPUS=@gpus"}, "cuda:0,cuda:1");
+  ASSERT_TRUE(eventually([&] { return lines_of(read_file(folder / "seen")).size() >= 2; }));
+  write_file(folder / "run/devices", "cuda:0\n");
+  ASSERT_TRUE(eventually([&] { return count(journal(folder / "run"), "devices") == 1; }));
+  write_file(folder / "gpus", a + c);
+  write_file(folder / "run/devices", "cuda:0\ncuda:1\n");
+  const auto ended = process.wait();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out,
+              HasSubstr("run/devices: nothing changes: --devices cuda:0,cuda:1: there is "
+                        "no cuda:1 here (the driver has renumbered its devices"));
+}
+
+TEST(DeviceFileOfGpus, WhoseDriverCallsThemOutOfOrderGetNoTrialAndBurnNone) {
+  Folder folder;
+  write_file(folder / "xpus", "name=A,bus=3;name=B,bus=4\n");
+  auto process = begin_on(folder, {intel, "FAKE_XPUS=@xpus"}, "xpu:0,xpu:1", "100000");
+  ASSERT_TRUE(eventually([&] { return lines_of(read_file(folder / "seen")).size() >= 4; }));
+  write_file(folder / "xpus", "name=A,bus=3,wedged;name=B,bus=4\n");
+  EXPECT_TRUE(eventually([&] { return count(journal(folder / "run"), "quarantined") == 1; }, 90));
+  process.signal(SIGTERM);
+  EXPECT_THAT(process.wait().out,
+              HasSubstr("xpu:0 gets no further trial: its driver says: wedged"));
+  const auto events = journal(folder / "run");
+  const auto is_quarantined = [](const auto& event) { return event["event"] == "quarantined"; };
+  for (auto event = std::ranges::find_if(events, is_quarantined); event != events.end(); ++event)
+    EXPECT_FALSE((*event)["event"] == "started" && (*event)["device"] == "xpu:0");
+}
+
 // The first of three goes, and the mask of the others' numbers is another.
 TEST(DeviceFileOfGpus, ShowsTheTrainersOfXpusTheNumbersThatTheseHaveNow) {
   Folder folder;

@@ -83,6 +83,24 @@ TEST(Devices, OfNoKindButTheCpuAreSaidToBeMissingAndWhy) {
   EXPECT_THAT(ended.out, HasSubstr("--devices auto takes cpu:0"));
 }
 
+// Debian's libtorch drives none of them.
+TEST(Devices, AreTakenByAutoForEachTrainerAsItCanUseThem) {
+  Folder folder;
+  const auto ended = evolve_with(folder, {nvidia, two_gpus}, {"devices"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, testing::ContainsRegex("--devices auto takes (cpu:0.* for the built-in "
+                                                "trainer, )?cuda:0,cuda:1( for any other)?\n"));
+}
+
+TEST(Devices, AreListedUnderASelectorThatCannotBeFollowed) {
+  Folder folder;
+  const auto ended =
+      evolve_with(folder, {intel, four_xpus, "ONEAPI_DEVICE_SELECTOR=opencl:gpu"}, {"devices"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("Intel GPUs are not listed: ONEAPI_DEVICE_SELECTOR"));
+  EXPECT_THAT(ended.out, HasSubstr("nothing (--devices auto: "));
+}
+
 TEST(Devices, WhoseDriverCrashesCostALine) {
   Folder folder;
   const auto ended =
@@ -247,13 +265,45 @@ TEST(Auto, GoesOnWithNoCpuWhereTheRunHadGpus) {
   const auto refused = evolve_with(folder, {}, {"--resume", "run", "--trials", "4"});
   EXPECT_EQ(refused.code, 2);
   EXPECT_THAT(refused.err, HasSubstr("evolve: --devices auto: the run had cuda:0, cuda:1, and now "
-                                     "there is no GPU (auto: "));
+                                     "auto finds none of that kind (auto: "));
   EXPECT_THAT(refused.err, HasSubstr("; mend the driver, or go on with --devices cpu"));
   const auto mended = evolve_with(folder, {nvidia, two_gpus}, {"--resume", "run", "--trials", "3"});
   EXPECT_EQ(mended.code, 0) << mended.err;
   const auto given =
       evolve_with(folder, {}, {"--resume", "run", "--trials", "4", "--devices", "cpu"});
   EXPECT_EQ(given.code, 0) << given.err;
+}
+
+TEST(Auto, GoesOnWithNoOtherGpusThanTheRunHadLast) {
+  Folder folder;
+  ASSERT_EQ(run_on(folder, {}, "auto", {"--trials", "2"}).code, 0);
+  ASSERT_EQ(evolve_with(folder, {nvidia, two_gpus}, {"--resume", "run", "--trials", "4"}).code, 0);
+  const auto refused =
+      evolve_with(folder, {intel, four_xpus}, {"--resume", "run", "--trials", "6"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("evolve: --devices auto: the run had cuda:0, cuda:1, and now "
+                                     "auto finds none of that kind ("));
+  EXPECT_THAT(refused.err, HasSubstr("go on with --devices xpu:0,xpu:1,xpu:2,xpu:3\n"));
+}
+
+TEST(Auto, GoesOnWithNoCpuWhereTheFileHadTakenTheGpusOut) {
+  Folder folder;
+  ASSERT_EQ(run_on(folder, {nvidia, two_gpus}, "auto", {"--trials", "2"}).code, 0);
+  ASSERT_EQ(evolve_with(folder, {nvidia, two_gpus},
+                        {"--resume", "run", "--trials", "3", "--devices", "cpu"})
+                .code,
+            0);
+  const auto refused = evolve_with(folder, {}, {"--resume", "run", "--trials", "4"});
+  EXPECT_EQ(refused.code, 2) << refused.out;
+}
+
+TEST(Auto, TakesOneOfTheKindsThatARunHad) {
+  Folder folder;
+  const Variables both = {nvidia, two_gpus, intel, four_xpus};
+  ASSERT_EQ(run_on(folder, both, "xpu:0,cuda:0", {"--trials", "2"}).code, 0);
+  const auto ended =
+      evolve_with(folder, both, {"--resume", "run", "--trials", "4", "--devices", "auto"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
 }
 
 // Its UUIDs have no "GPU-", without which CUDA would take them for a list of numbers.

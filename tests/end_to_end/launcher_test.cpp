@@ -267,6 +267,12 @@ TEST(Launcher, IsLookedOverBeforeAnythingRuns) {
       HasSubstr("--launcher slurm: this is no Slurm job; start evolve in salloc or sbatch"));
   EXPECT_THAT(refusal({"SLURM_JOB_ID=7", "PATH=/nowhere"}, {"--launcher", "slurm"}),
               HasSubstr("--launcher slurm: srun: No such file or directory; try srun by hand"));
+  EXPECT_THAT(
+      refusal({"SLURM_JOB_ID=7", "LD_LIBRARY_PATH=" FAKE_NVML_FOLDER,
+               "FAKE_GPUS=name=A,uuid=GPU-1,bus=1"},
+              {"--launcher", "slurm", "--devices", "cuda:0*2"}),
+      HasSubstr("--launcher slurm: each job step has a GPU of its own, cuda:0 cannot be for "
+                "several trials; name each device once"));
   EXPECT_THAT(refusal({}, {"--launcher", "ssh {host}"}),
               HasSubstr("--launcher: {host} stands for nothing; choose among {device} {index}"));
   EXPECT_THAT(refusal({}, {"--launcher", " "}), HasSubstr("--launcher: it is empty"));

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/fold.hpp"
 #include "tests/engine/trials.hpp"
 #include "tests/refusal.hpp"
 

@@ -1,3 +1,5 @@
+#include "engine/fold.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +9,6 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "engine/run_state.hpp"
 #include "ga/random/rng.hpp"
 #include "tests/engine/run_states.hpp"
 #include "tests/refusal.hpp"

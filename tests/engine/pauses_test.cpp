@@ -11,6 +11,7 @@
 
 #include "engine/extension.hpp"
 #include "engine/failures.hpp"
+#include "engine/fold.hpp"
 #include "engine/run_files.hpp"
 #include "engine/run_state.hpp"
 #include "hyp/trial_folder.hpp"

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "engine/failures.hpp"
+#include "engine/fold.hpp"
 #include "engine/run_state.hpp"
 #include "ga/random/rng.hpp"
 

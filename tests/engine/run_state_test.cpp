@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
+#include "engine/fold.hpp"
 #include "ga/random/rng.hpp"
 #include "results/journal.hpp"
 #include "tests/engine/run_states.hpp"
@@ -235,6 +236,20 @@ TEST(RunState, RemembersWhatMemoryAllows) {
   RunState state(settings());
   state.apply(results::DeviceLimited{.device = "cuda:0", .trials = 1});
   EXPECT_EQ(state.trial_limits().at("cuda:0"), 1);
+}
+
+TEST(RunState, ForgetsWhatMemoryAllowsOnAnotherCard) {
+  RunState state(settings());
+  const results::DevicesChanged first{{"cuda:0", "cuda:1"}, {"GPU-1", "GPU-2"}};
+  state.apply(first);
+  for (const auto* device : {"cuda:0", "cuda:1"})
+    state.apply(results::DeviceLimited{.device = device, .trials = 1});
+  const results::DevicesChanged other{{"cuda:0", "cuda:1"}, {"GPU-3", "GPU-2"}};
+  EXPECT_THAT(state.trial_limits_on(first), testing::SizeIs(2));
+  EXPECT_THAT(state.trial_limits_on(other), ElementsAre(testing::Pair("cuda:1", 1)));
+  state.apply(results::DevicesChanged{{"cuda:1"}, {"GPU-2"}});
+  state.apply(other);
+  EXPECT_THAT(state.trial_limits(), ElementsAre(testing::Pair("cuda:1", 1)));
 }
 
 // Two sets of nearly 1, whose luck goes up too as far as the model knows.
