@@ -45,11 +45,15 @@ bool all_alike(const RunState& state) {
 }
 
 bool luck_was_seen(const RunState& state) {
+  // A training that ended at 0 learnt nothing, and says nothing of luck; a loss is never 0.
   std::set<hyp::Genes> seen;
-  return !state.repeats().completed().empty() ||
-         std::ranges::any_of(state.completed(), [&](const CompletedTrial& trial) {
-           return !seen.insert(state.evolution().genes(trial.trial)).second;
-         });
+  const auto again = [&](int trial, double fitness) {
+    return fitness != 0 && !seen.insert(state.evolution().genes(trial)).second;
+  };
+  return std::ranges::any_of(state.completed(),
+                             [&](const auto& one) { return again(one.trial, one.fitness); }) ||
+         std::ranges::any_of(state.repeats().completed(),
+                             [&](const auto& one) { return again(one.trial, one.again); });
 }
 
 }  // namespace evolve::engine

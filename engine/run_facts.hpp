@@ -27,7 +27,8 @@ int collapsed(const Trainings& trainings, const ga::Candidate& set, double train
 /// Whether all of several completed trials have the same fitness: nothing is known of any set then.
 bool all_alike(const RunState& state);
 
-/// Whether a set was trained with two seeds: else nobody knows what another seed does.
+/// Whether a set was trained with two seeds and learnt something both times: else nobody knows what
+/// another seed does.
 bool luck_was_seen(const RunState& state);
 
 }  // namespace evolve::engine

@@ -42,8 +42,9 @@ inline constexpr double worth_deciding = 0.2;
 
 /// What is known of the sets that may be the best.
 struct Standing {
-  /// Nothing where the start has not completed. Of a start of which the model knows only that it is
-  /// bad (History::learnt_nothing) it has the mean, the least and the greatest of what it gave.
+  /// Nothing where the start has not completed, or fails, or ends at 0, as often as not. Of a start
+  /// of which the model knows only that it is bad (History::learnt_nothing) it has the mean, the
+  /// least and the greatest of what it gave.
   std::optional<Candidate> start;
   /// The set of greatest expectation among those that are better than the start with that
   /// probability; the start while no set is.

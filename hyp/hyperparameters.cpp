@@ -41,8 +41,7 @@ std::string text_of(const Value& value) {
 }
 
 const Value* Hyperparameters::find(const std::string& name) const {
-  const auto it = std::find_if(entries_.begin(), entries_.end(),
-                               [&](const auto& entry) { return entry.first == name; });
+  const auto it = std::ranges::find(entries_, name, &std::pair<std::string, Value>::first);
   return it == entries_.end() ? nullptr : &it->second;
 }
 
@@ -56,8 +55,7 @@ double Hyperparameters::number(const std::string& name) const {
 }
 
 void Hyperparameters::set(const std::string& name, Value value) {
-  const auto it = std::find_if(entries_.begin(), entries_.end(),
-                               [&](const auto& entry) { return entry.first == name; });
+  const auto it = std::ranges::find(entries_, name, &std::pair<std::string, Value>::first);
   if (it == entries_.end()) {
     entries_.emplace_back(name, std::move(value));
   } else {

@@ -68,7 +68,7 @@ bool is_sound(const Gene& gene) {
 }
 
 double least_value(const Gene& gene) {
-  return is_whole(gene) ? std::ceil(gene.low) : gene.low;
+  return is_whole(gene) ? std::ceil(gene.low) + 0.0 : gene.low;  // see nearest()
 }
 
 double greatest_value(const Gene& gene) {
@@ -105,7 +105,7 @@ double from_unit(const Gene& gene, double unit) {
 }
 
 double nearest(const Gene& gene, double value) {
-  if (is_whole(gene)) value = std::round(value);
+  if (is_whole(gene)) value = std::round(value) + 0.0;  // never -0, which is written as no integer
   return std::clamp(value, least_value(gene), greatest_value(gene));
 }
 

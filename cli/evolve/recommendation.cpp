@@ -59,17 +59,23 @@ std::string left_out(const engine::Trainings& trainings, const ga::Standing& sta
   return text;
 }
 
+/// Of a set that fails, or ends at 0, as often as not: "1 of 2 ended at 0, 1 of 3 failed".
+std::optional<std::string> fails_often(const engine::Trainings& trainings) {
+  const auto failures = failures_of(trainings);
+  const auto at_0 = std::ranges::count(trainings.fitness, 0);
+  const auto good = std::ssize(trainings.fitness) - at_0;
+  if (trainings.failed + at_0 < std::max<std::ptrdiff_t>(good, 1)) return {};
+  if (at_0 == 0) return failures;
+  return fmt::format("{} of {} ended at 0", at_0, trainings.ended()) +
+         (failures.empty() ? "" : ", " + failures);
+}
+
 /// Why the trial of highest fitness is not recommended.
-std::string why_not(const engine::Trainings& of_highest) {
+std::string why_not(const engine::Trainings& of_highest, bool start_is_recommended) {
+  if (const auto often = fails_often(of_highest)) return *often;
   const auto failures = failures_of(of_highest);
-  const auto at_0 = std::ranges::count(of_highest.fitness, 0);
-  const auto good = std::ssize(of_highest.fitness) - at_0;
-  if (of_highest.failed + at_0 >= std::max<std::ptrdiff_t>(good, 1)) {
-    if (at_0 == 0) return failures;
-    return fmt::format("{} of {} ended at 0", at_0, of_highest.ended()) +
-           (failures.empty() ? "" : ", " + failures);
-  }
-  return "less is expected of it" + (failures.empty() ? "" : "; " + failures);
+  return (start_is_recommended ? "not likely enough to beat the start" : "less is expected of it") +
+         (failures.empty() ? "" : "; " + failures);
 }
 
 /// Whether trainings of the same set differ by so much that one training says little about which
@@ -103,7 +109,8 @@ std::string luck_line(const ga::Standing& standing, bool was_seen) {
   return fmt::format("  luck                   another seed {} a fitness by ±{}{}",
                      was_seen ? "moves" : "may move", fitness_text(standing.training_sd),
                      was_seen ? ": smaller differences between two trainings mean nothing"
-                              : ": no set was trained twice, so nobody knows yet");
+                              : ": no set was trained twice and learnt something, so "
+                                "nobody knows yet");
 }
 
 /// Which trial may be better, and once the search is done what would decide it.
@@ -174,14 +181,14 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state,
       lines.push_back(fmt::format("  the start              {}; worse with a probability of {}{}",
                                   text_of(standing->start->expectation), text_of(standing->better),
                                   gave(of_start)));
-    else if (of_start.failed > 0)
-      lines.push_back("  the start              " + failures_of(of_start));
+    else if (const auto often = fails_often(of_start))
+      lines.push_back("  the start              " + *often);
   }
   if (const auto& highest = *state.best();
       highest.fitness > trial.fitness && !engine::have_one_set(state, highest.trial, trial.trial)) {
     lines.push_back(fmt::format("  the highest            trial {}, {}: {}", highest.trial,
                                 observed(highest),
-                                why_not(engine::trainings_of(state, highest.trial))));
+                                why_not(engine::trainings_of(state, highest.trial), is_start)));
   }
   lines.push_back(luck_line(*standing, engine::luck_was_seen(state)));
   if (standing->doubt > ga::worth_deciding)

@@ -127,6 +127,14 @@ TEST(Gene, TakesTheNearestValueInsideItsBounds) {
   EXPECT_EQ(nearest(whole(2, 9.9), 10), 9);
 }
 
+// -0 is written as no integer.
+TEST(Gene, OfWholeNumbersIsNeverMinus0) {
+  EXPECT_FALSE(std::signbit(nearest(whole(-3, 3), -0.3)));
+  EXPECT_EQ(nearest(whole(-3, 3), -0.3), 0);
+  EXPECT_FALSE(std::signbit(nearest(whole(-0.5, 3), -1)));
+  EXPECT_FALSE(std::signbit(from_unit(whole(-0.5, 0.4), 0)));
+}
+
 TEST(Space, ExpressesChoicesByNameAndNumber) {
   const Gene batch{.name = "batch",
                    .kind = Gene::Kind::categorical,

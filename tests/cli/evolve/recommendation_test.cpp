@@ -141,6 +141,31 @@ TEST(Recommendation, DoesNotCallLuckKnownBeforeASetWasTrainedTwice) {
   EXPECT_THAT(twenty, Contains(StartsWith("  luck                   another seed moves")));
 }
 
+TEST(Recommendation, DoesNotCallLuckKnownWhereWhatWasTrainedTwiceEndedAt0) {
+  const auto lines = lines_of(run_of("screened", [](const hyp::Trial& trial) {
+    const bool is_start = trial.number == 0 || trial.number == 13 || trial.number == 14;
+    return is_start ? 0 : luck_alone(trial);
+  }));
+  EXPECT_THAT(lines, Contains(AllOf(StartsWith("  luck                   another seed may move"),
+                                    HasSubstr("trained twice and learnt something"))));
+}
+
+TEST(Recommendation, SaysThatTheStartEndsAt0AsOftenAsNot) {
+  const auto lines = lines_of(run_of("screened", [](const hyp::Trial& trial) {
+    return trial.number == 0 ? 0.125 : trial.number == 13 ? 0 : 0.5 + luck_alone(trial);
+  }));
+  EXPECT_THAT(lines, Contains("  the start              1 of 2 ended at 0"));
+}
+
+TEST(Recommendation, OfTheStartNeverSaysThatLessIsExpectedOfTheHighest) {
+  const auto lines = lines_of(run_of("screened", [](const hyp::Trial& trial) {
+    return trial.number == 0 ? 0.37 : trial.number == 13 ? 0.35 : luck_alone(trial);
+  }));
+  EXPECT_THAT(lines[0], HasSubstr(", the start: "));
+  EXPECT_THAT(lines, Contains(AllOf(StartsWith("  the highest            trial "),
+                                    EndsWith(": not likely enough to beat the start"))));
+}
+
 TEST(Recommendation, OfTrialsThatAreAllAlikeClaimsNothing) {
   EXPECT_THAT(
       lines_of(run_of("screened", [](const auto&) { return 0.5; })),
