@@ -2,6 +2,7 @@
 // worker obeys it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -19,6 +20,13 @@ constexpr const char* optimizers_text = "SGD, Adam or AdamW";
 
 /// A training's images have so many of its model's strides at least, as with YOLOv5.
 inline constexpr int least_training_strides = 2;
+/// That of models without a level P6, in pixels: images have a multiple of it. Those with one have
+/// a greater one, which only the model's table tells.
+inline constexpr int least_stride = 32;
+/// `pixels` rounded up to whole strides, `least` of them at least.
+constexpr int whole_strides(int pixels, int stride, int least) {
+  return std::max((pixels + stride - 1) / stride, least) * stride;
+}
 
 /// The name of the embedded checkpoint.
 constexpr const char* embedded_weights = "shapes-base";
@@ -28,6 +36,9 @@ constexpr const char* embedded_weights = "shapes-base";
 inline constexpr const char* run_began_with = "the run began with";
 inline constexpr const char* other_weights = "these are other weights than the run began with";
 inline constexpr const char* other_model = "this is another model than the run began with";
+
+/// What is said of weights of a training that diverged, which only a worker reads in full.
+inline constexpr const char* holds_nan = "holds NaN: the training had diverged";
 
 /// Defaults are YOLOv5's. Paths are absolute or relative to the current folder of the coordinator.
 struct TrainOptions {

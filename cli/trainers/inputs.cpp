@@ -19,6 +19,7 @@
 #include "cli/options/command_line.hpp"
 #include "cli/trainers/own_trainer.hpp"
 #include "core/error.hpp"
+#include "core/number.hpp"
 #include "core/text_file.hpp"
 #include "core/utf8.hpp"
 #include "core/yaml.hpp"
@@ -53,7 +54,7 @@ void check_image_size(int imgsz, int stride, int least_strides) {
   throw bad_argument(
       fmt::format("--imgsz {}: this model's image sizes are multiples of {} pixels, {} at least",
                   imgsz, stride, least_strides * stride),
-      fmt::format("write {}", std::max((imgsz + stride - 1) / stride, least_strides) * stride));
+      fmt::format("write {}", trainer::whole_strides(imgsz, stride, least_strides)));
 }
 
 /// Where --cfg names another model than the weights are of: YOLOv5 takes from them what fits.
@@ -224,8 +225,15 @@ Inspection inspect(const trainer::TrainOptions& options, const std::vector<data:
                                    : any ? data::Without::this_run
                                          : data::Without::no_image);
   }
-  for (std::size_t i = 0; i < splits.size(); ++i)
-    data::check_labels(found.splits[i], config, splits[i]);
+  for (std::size_t i = 0; i < splits.size(); ++i) {
+    const auto& stats = found.splits[i];
+    // A run that has begun had labels, and keeps its share.
+    if (!began && options.fraction < 1 && splits[i] == data::Split::train && stats.labels == 0)
+      throw bad_argument(fmt::format("--fraction {}: none of the first {} has a label",
+                                     options.fraction, core::counted(stats.images, "train image")),
+                         "take a larger share, or leave it out");
+    data::check_labels(stats, config, splits[i]);
+  }
   return found;
 }
 
@@ -329,7 +337,8 @@ FaultFinder fault_finder(const Trainer& trainer, const trainer::TrainOptions& tr
         check_model(train, 1);  // what a run of an earlier version has may be less than two
         const auto found = inspect(train, training_splits, /*began=*/true);
         check_same(inputs, trained_on(found, train), train);
-        const bool found_others = said.find(trainer::run_began_with) != said.npos;
+        const auto says = [&](const char* what) { return said.find(what) != said.npos; };
+        const bool found_others = says(trainer::run_began_with) || says(trainer::holds_nan);
         return found_others || is_of_bad_image(said, train) ? std::optional(said) : std::nullopt;
       } catch (const Error& error) {
         return boost::replace_all_copy(std::string(error.what()), "\n", "; ");

@@ -301,6 +301,18 @@ TEST_F(DataSet, IsTrainedOnInPartWhereAFractionIsAskedFor) {
   EXPECT_THAT(ended.out, HasSubstr("val: 100 images"));
 }
 
+TEST_F(DataSet, OfWhichTheFractionHasNoLabelNamesTheFraction) {
+  for (int i = 0; i < 3; ++i)
+    std::filesystem::remove(folder / fmt::format("shapes/labels/train/{:04}.txt", i));
+  const auto ended = evolve(folder.path(), {"--data", "shapes/shapes.yaml", "--cfg", "yolov5p.yaml",
+                                            "--fraction", "0.0125", "--dry-run"});
+  EXPECT_EQ(ended.code, 2) << ended.out;
+  EXPECT_EQ(
+      ended.err,
+      "evolve: --fraction 0.0125: none of the first 3 train images has a label; take a larger "
+      "share, or leave it out\n");
+}
+
 TEST_F(DataSet, WithImagesWithoutLabelsIsFineAndSaysSo) {
   std::filesystem::remove(folder / "shapes/labels/train/0000.txt");
   write_file(folder / "shapes/labels/train/0001.txt", "");

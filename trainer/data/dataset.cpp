@@ -48,6 +48,9 @@ cv::Mat decoded(const Image& image, int imgsz, bool training) {
     throw cannot_be_decoded(image.file);
   }
   if (pixels.cols != image.original_width || pixels.rows != image.original_height) {
+    const auto said = check_image(image.file);
+    if (said.width == image.original_width && said.height == image.original_height)
+      throw other_than_its_header(image.file, said, {pixels.cols, pixels.rows});
     throw bad_input({image.file}, was_resized, "bring it back as it was");
   }
   return resized(pixels, imgsz, training);

@@ -1,5 +1,7 @@
 #include "trainer/data/image_file.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -245,6 +247,13 @@ cv::Mat decode(const std::string& file) {
 Error cannot_be_decoded(const std::string& file) {
   return bad_input({file}, "cannot be decoded",
                    "convert it to .jpg or .png, or begin without it: --skip-bad");
+}
+
+Error other_than_its_header(const std::string& file, ImageSize said, ImageSize decoded) {
+  return bad_input({file},
+                   fmt::format("its header says {} x {} pixels, OpenCV decodes {} x {}", said.width,
+                               said.height, decoded.width, decoded.height),
+                   "save it again without its Exif part, or begin without it: --skip-bad");
 }
 
 }  // namespace evolve::data

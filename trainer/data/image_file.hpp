@@ -29,4 +29,7 @@ cv::Mat decode(const std::string& file);
 /// The error that is thrown where decode() gives nothing.
 Error cannot_be_decoded(const std::string& file);
 
+/// The error that is thrown where it gives another size than the header says.
+Error other_than_its_header(const std::string& file, ImageSize said, ImageSize decoded);
+
 }  // namespace evolve::data

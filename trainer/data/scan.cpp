@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <opencv2/core/utility.hpp>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -81,10 +82,7 @@ void check_decoded(const std::string& file, ImageSize said) {
   const cv::Mat pixels = decode(file);
   if (pixels.empty()) throw cannot_be_decoded(file);
   if (pixels.cols == said.width && pixels.rows == said.height) return;
-  throw bad_input({file},
-                  fmt::format("its header says {} x {} pixels, OpenCV decodes {} x {}", said.width,
-                              said.height, pixels.cols, pixels.rows),
-                  "save it again without its Exif part, or begin without it: --skip-bad");
+  throw other_than_its_header(file, said, {pixels.cols, pixels.rows});
 }
 
 /// One look at an image and its labels.
@@ -197,7 +195,8 @@ std::vector<ScannedImage> scan(const DataConfig& config, Split split, const Scan
       cache_file(options.cache_folder, "labels",
                  {core::without_dots(std::filesystem::absolute(config.file)).string(),
                   name_of(split), std::to_string(config.names.size()),
-                  options.single_cls ? "single" : "", options.decode ? "decoded" : ""});
+                  options.single_cls ? "single" : "", options.decode ? "decoded" : "",
+                  cv::getVersionString()});  // another one turns or decodes other images
   if (scan.recall(remembered(file))) return scan.take();
   std::optional<MakerLock> lock;
   try {

@@ -54,6 +54,12 @@ TEST_F(FaultFinderOfTheBuiltInTrainer, SeesThatAnImageWhoseNameIsNotUtf8CannotBe
               Optional(StartsWith((folder / "images/") + "\ufffd.png: cannot")));
 }
 
+TEST_F(FaultFinderOfTheBuiltInTrainer, BelievesThatWeightsAreOfATrainingThatDiverged) {
+  const std::string said =
+      "w.pt: its model.0 holds NaN: the training had diverged; begin anew with others";
+  EXPECT_THAT(found(said), Optional(said));
+}
+
 TEST_F(FaultFinderOfTheBuiltInTrainer, SeesNothingWrongWithAnImageThatIsInOrder) {
   EXPECT_EQ(found((folder / "images/b.jpg") + ": cannot be decoded; remove it"), std::nullopt);
   EXPECT_EQ(found("something else"), std::nullopt);

@@ -125,6 +125,9 @@ TEST_F(DatasetTest, NamesAnImageThatIsDecodedInAnotherSizeThanItsHeaderSaysOrLea
             file +
                 ": its header says 40 x 20 pixels, OpenCV decodes 20 x 40; save it again without "
                 "its Exif part, or begin without it: --skip-bad");
+  const auto undecoded = load(config, Split::train, {.imgsz = 32, .keep = Keep::none});
+  EXPECT_THAT(test::refusal([&] { pixels_of(undecoded, 0); }),
+              testing::HasSubstr("OpenCV decodes 20 x 40"));
   write_file(config.train[1], "no image");
   config.train.push_back(write_image(folder / "images/c.png"));
   const auto left = load(config, Split::train, {.imgsz = 32, .skip_bad = true});

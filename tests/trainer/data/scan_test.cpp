@@ -31,7 +31,8 @@ struct ScanTest : testing::Test {
 
   std::string cache_of(std::size_t classes) const {
     return cache_file(folder / "cache", "labels",
-                      {config.file, name_of(Split::train), std::to_string(classes), "", ""});
+                      {config.file, name_of(Split::train), std::to_string(classes), "", "",
+                       cv::getVersionString()});
   }
 
   std::vector<ScannedImage> scanned(bool single_cls = false) {

@@ -66,9 +66,14 @@ TEST(TrainerValidation, RefusesWeightsOfATrainingThatDiverged) {
   tensor = tensor.clone().fill_(std::nan(""));
   options.weights = folder / "weights.pt";
   write_checkpoint(options.weights, weights);
+  const auto refusal = options.weights + ": its " + name +
+                       " holds NaN: the training had diverged; begin anew with others";
   EXPECT_EQ(test::refusal([&] { Trainer("cpu", 1).validate({.options = to_json(options)}); }),
-            options.weights + ": its " + name +
-                " holds NaN: the training had diverged; give other weights");
+            refusal);
+  EXPECT_EQ(test::refusal([&] {
+              Trainer("cpu", 1).train(options, hyp::start_of(hyp::default_space()), 1, {});
+            }),
+            refusal);
 }
 
 TEST(TrainerValidation, TakesWeightsOfAnyNumberOfClassesForOneClass) {
