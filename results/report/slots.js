@@ -1,5 +1,5 @@
 "use strict";
-// Trials over slots and time: a bar for what a slot has done without a break.
+// Trainings over slots and time: a bar for what a slot has done without a break.
 
 const barStates = ["completed", "stopped", "paused", "failed", "running", "interrupted"];
 
@@ -50,7 +50,7 @@ function drawSlots(view, chosen) {
     },
   });
   const key = byId("slots-key");
-  key.replaceChildren(...barStates.filter((state) => bars.some((bar) => bar.state === state)).flatMap((state) => [
+  key.replaceChildren(element("span", {}, "stretches of training by how they ended:"), ...barStates.filter((state) => bars.some((bar) => bar.state === state)).flatMap((state) => [
     element("span", {}, element("i", { class: "dot", style: `background: var(--${state})` }),
       `${state} ${bars.filter((bar) => bar.state === state).length}`)]));
   const repeats = new Set(bars.filter((bar) => bar.repeat).map((bar) => `${bar.trial} ${bar.repeat}`)).size;
