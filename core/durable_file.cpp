@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 
 #include "core/file_descriptor.hpp"
+#include "core/shell_word.hpp"
 
 namespace evolve::core {
 namespace fs = std::filesystem;
@@ -42,6 +44,12 @@ std::string how_to_write_again(int error) {
   if (error == EMFILE || error == ENFILE) return "allow more open files (ulimit -n)";
   if (error == ENOENT) return "bring its folder back";
   return "mend the disk";
+}
+
+Error run_cannot_write(const fs::path& file, int error, const std::string& run) {
+  return run_failed(file.string() + ": cannot write (" + std::strerror(error) + ")",
+                    "all finished trials are safe: " + how_to_write_again(error) +
+                        ", then go on with evolve --resume " + shell_folder(run));
 }
 
 void sync_folder(const fs::path& folder) {

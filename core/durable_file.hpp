@@ -5,6 +5,8 @@
 #include <functional>
 #include <string>
 
+#include "core/error.hpp"
+
 namespace evolve::core {
 
 /// Where `file` is written while nobody else does: FILE.tmp. What a killed process has left there
@@ -19,6 +21,10 @@ int replace_file(const std::filesystem::path& file, const std::filesystem::path&
 
 /// What a person can do about that errno of a write: "mend the disk".
 std::string how_to_write_again(int error);
+
+/// A run of trials that cannot write `file` for this errno; `run` is its folder: "run/evolve.csv:
+/// cannot write (No space left on device); all finished trials are safe: mend the disk, then …".
+Error run_cannot_write(const std::filesystem::path& file, int error, const std::string& run);
 
 /// Makes the names in a folder durable, as fsync on a file does its content.
 void sync_folder(const std::filesystem::path& folder);

@@ -67,8 +67,7 @@ class Builder : public YAML::EventHandler {
     Yaml& map = open_.back();
     if (kind == Yaml::Kind::null) throw bad_input(at(mark), "a key is empty", "name it");
     if (!known_keys_.back().insert(text).second) {
-      const auto twin = std::find(map.keys.begin(), map.keys.end(), text);
-      const int first = map.items[static_cast<std::size_t>(twin - map.keys.begin())].line;
+      const int first = yaml_value(map, text)->line;
       throw bad_input(at(mark), text + " appears twice, first in line " + std::to_string(first),
                       "keep one of them");
     }

@@ -113,8 +113,7 @@ bool outcomes_told(const EvolutionState& state) {
 }
 
 bool repeats_told(const EvolutionState& state) {
-  return !state.settings.lag ||
-         std::ranges::all_of(state.repeats, [](const Repeat& one) { return one.is_over(); });
+  return !state.settings.lag || std::ranges::all_of(state.repeats, &Repeat::is_over);
 }
 
 // With a lag, where what is known leaves no room for anything, the next outcomes may: they are

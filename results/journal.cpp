@@ -131,9 +131,8 @@ Parsed parse(const std::string& text, const fs::path& file) {
     const Json json = json_in(std::string_view(text).substr(parsed.size, end - parsed.size), where);
     if (json.is_discarded()) {
       const bool is_last = text.find_first_not_of(blanks, end) == std::string::npos;
-      if (!is_last) throw damaged(where, "this line is damaged");
       const bool whole = is_whole(text, parsed.size, end);
-      if (whole && !parsed.has_run) throw damaged(where, "this line is damaged");
+      if (!is_last || (whole && !parsed.has_run)) throw damaged(where, "this line is damaged");
       if (whole)
         throw bad_input(where, "this line is damaged",
                         "mend it, or remove it: what it tells of is then trained again");

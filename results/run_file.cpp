@@ -76,13 +76,13 @@ Error write_failed(const fs::path& file, int error) {
   const std::string what = file.string() + ": cannot write (" + std::strerror(error) + ")";
   const std::string mend = core::how_to_write_again(error);
   const RunDirectory run{folder_of(file)};
-  const auto folder = core::shell_folder(run.root.string());
+  const auto folder = run.root.string();
   // A disk that is dead tells nothing.
   if (holds_training(run))
-    return run_failed(what, mend + ", then go on with evolve train --resume " + folder);
+    return run_failed(
+        what, mend + ", then go on with evolve train --resume " + core::shell_folder(folder));
   if (!holds_run(run)) return run_failed(what, mend + ", or write elsewhere");
-  return run_failed(what, "all finished trials are safe: " + mend +
-                              ", then go on with evolve --resume " + folder);
+  return core::run_cannot_write(file, error, folder);
 }
 
 void write_atomically(const fs::path& file, std::string_view text) {

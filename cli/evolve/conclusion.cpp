@@ -32,7 +32,7 @@ void say_recommended(Screen& screen, const RunState& state, const results::RunDi
     screen.line(line);
   if (!repeats.empty()) screen.line(repeat_summary(repeats));
   const std::pair<const char*, fs::path> files[] = {
-      {"its hyperparameters", directory.hyp_evolved()},
+      {"the recommended set", directory.hyp_evolved()},
       {"every trial", directory.evolve_csv()},
       {"every repeat", directory.repeats()},
       {"the plot", directory.plot()},

@@ -224,7 +224,7 @@ void declare_running(CLI::App& app, EvolveOptions& o) {
       ->group(group)
       ->capture_default_str();
   declare(app, o.destination, group, "no run of evolve is overwritten");
-  app.add_option("--resume", o.resume, "Go on with this run; default: the newest")
+  app.add_option("--resume", o.resume, "Go on with this run; default: the newest in --project")
       ->group(group)
       ->expected(0, 1)
       ->type_name("[DIR]");

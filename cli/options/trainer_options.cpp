@@ -124,9 +124,9 @@ void declare_training(CLI::App& app, trainer::TrainOptions& t, const char* group
           "");
 }
 
-void declare_one_device(CLI::App& app, std::string& devices, const char* group) {
+void declare_one_device(CLI::App& app, std::string& devices) {
   app.add_option("--devices,--device", devices, "One device: auto, cuda:0, xpu:0, cpu (all cores)")
-      ->group(group)
+      ->group("Running")
       ->capture_default_str();
 }
 
@@ -186,7 +186,7 @@ void check_optimizer(const trainer::TrainOptions& options) {
 void check_training(const trainer::TrainOptions& options) {
   check_epochs(options);
   check_optimizer(options);
-  check_sizes(options, trainer::least_training_strides * model_stride);
+  check_sizes(options, trainer::least_training_strides * trainer::least_stride);
 }
 
 void check_sizes(const trainer::TrainOptions& options, int least_imgsz) {
@@ -197,11 +197,11 @@ void check_sizes(const trainer::TrainOptions& options, int least_imgsz) {
   if (wanted > most_imgsz)
     throw bad_argument(fmt::format("--imgsz {}: too large", wanted),
                        fmt::format("write {} at most", most_imgsz));
-  if (wanted >= least_imgsz && wanted % model_stride == 0) return;
-  const int next =
-      std::max(least_imgsz, (std::max(wanted, 0) + model_stride - 1) / model_stride * model_stride);
+  if (wanted >= least_imgsz && wanted % trainer::least_stride == 0) return;
+  const int next = trainer::whole_strides(std::max(wanted, 0), trainer::least_stride,
+                                          least_imgsz / trainer::least_stride);
   throw bad_argument(fmt::format("--imgsz {}: image sizes are multiples of {} pixels, {} at least",
-                                 wanted, model_stride, least_imgsz),
+                                 wanted, trainer::least_stride, least_imgsz),
                      fmt::format("write {}", next));
 }
 

@@ -23,7 +23,7 @@ void declare_training(CLI::App& app, trainer::TrainOptions& options, const char*
                       const std::string& epochs);
 
 /// --devices of a command that trains or validates on one.
-void declare_one_device(CLI::App& app, std::string& devices, const char* group);
+void declare_one_device(CLI::App& app, std::string& devices);
 
 /// The paths that the options hold, made absolute. "shapes" is not a path; "./shapes" is one.
 void make_absolute(trainer::TrainOptions& options);
@@ -42,9 +42,6 @@ inline constexpr const char* default_data = "shapes";
 /// The size of its images in pixels, unless --imgsz says otherwise.
 inline constexpr int shapes_imgsz = 96;
 
-/// The stride of models without a level P6, in pixels: images have a multiple of it. Those with one
-/// have a greater one, which only the model's table tells.
-inline constexpr int model_stride = 32;
 /// The largest size of images, in pixels: more than anybody trains at.
 inline constexpr int most_imgsz = 16384;
 /// The most epochs of a training: a run of thousands can count its own.

@@ -33,13 +33,13 @@ void declare(CLI::App& app, TrainCommandOptions& o) {
       ->group("Training")
       ->check(seed_fault, "")
       ->capture_default_str();
-  declare_one_device(app, o.devices, "Running");
+  declare_one_device(app, o.devices);
   app.add_option("--hang-timeout", o.hang_timeout,
                  "Longest time without a message from the trainer; 0: no limit")
       ->group("Running")
       ->capture_default_str();
   declare(app, o.destination, "Running", "a training that is in it is deleted, its weights too");
-  app.add_option("--resume", o.resume, "Go on with this training; default: the newest")
+  app.add_option("--resume", o.resume, "Go on with this training; default: the newest in --project")
       ->group("Running")
       ->expected(0, 1)
       ->type_name("[DIR]");

@@ -39,6 +39,22 @@ void report(const workers::ValidationReport& validation, const ValCommandOptions
   screen.line("results in " + display_path(folder));
 }
 
+/// What is evaluated, and what a person should know of it. `wanted`: the --imgsz that was given.
+void say_what(const trainer::TrainOptions& train, int wanted, const ModelInspection& model,
+              const devices::Choice& device, const Inspection& data, Screen& screen) {
+  screen.line(fmt::format("{} on {} at {} px, on {}", display_path(train.weights),
+                          display_path(train.data), train.imgsz, device.slots.front().name));
+  if (train.imgsz != wanted)
+    screen.line(
+        fmt::format("--imgsz {} is rounded up: this model's image sizes are multiples of {}",
+                    wanted, model.stride));
+  if (model.has_table && !train.cfg.empty())
+    screen.line(fmt::format("--cfg {} is not used: {} is evaluated with the model that it contains",
+                            display_path(train.cfg), display_path(train.weights)));
+  for (const auto& note : device.notes) screen.line(note);
+  for (const auto& note : data.notes) screen.line(note);
+}
+
 int validate(ValCommandOptions options) {
   Screen screen(stdout);
   auto& train = options.train;
@@ -51,23 +67,13 @@ int validate(ValCommandOptions options) {
                        "name one of them");
   const auto model = check_model({.cfg = train.cfg, .weights = train.weights});
   // As in YOLOv5, whose validation rounds it up.
-  train.imgsz = (train.imgsz + model.stride - 1) / model.stride * model.stride;
+  train.imgsz = trainer::whole_strides(train.imgsz, model.stride, 1);
   check_output(options.json, "--json");
   const auto data = inspect(train, {data::split_of(options.task)}, /*began=*/false, &screen);
   const auto worker = built_in_worker();
   const auto folder = create(options.destination).root;
 
-  screen.line(fmt::format("{} on {} at {} px, on {}", display_path(train.weights),
-                          display_path(train.data), train.imgsz, slot.name));
-  if (train.imgsz != wanted)
-    screen.line(
-        fmt::format("--imgsz {} is rounded up: this model's image sizes are multiples of {}",
-                    wanted, model.stride));
-  if (model.has_table && !train.cfg.empty())
-    screen.line(fmt::format("--cfg {} is not used: {} is evaluated with the model that it contains",
-                            display_path(train.cfg), display_path(train.weights)));
-  for (const auto& note : device.notes) screen.line(note);
-  for (const auto& note : data.notes) screen.line(note);
+  say_what(train, wanted, model, device, data, screen);
   const std::string validating = "validating …";
   screen.show(validating);
   const workers::ValidationJob job{.split = options.task,

@@ -25,7 +25,7 @@ void declare(CLI::App& app, ValCommandOptions& o) {
       ->check(share_fault, "")
       ->capture_default_str();
   app.add_option("--json", o.json, "Write the numbers to this file too")->group("Validation");
-  declare_one_device(app, o.devices, "Running");
+  declare_one_device(app, o.devices);
   declare(app, o.destination, "Running", "files of the same names are overwritten");
 }
 
@@ -36,7 +36,7 @@ void complete(const CLI::App& app, ValCommandOptions& o) {
   if (o.train.weights.empty())
     throw bad_argument("there are no --weights", "name a .pt file with --weights");
   default_model(o.train);
-  check_sizes(o.train, model_stride);
+  check_sizes(o.train, trainer::least_stride);
 }
 
 }  // namespace evolve::cli

@@ -96,6 +96,12 @@ Ended Process::wait(double seconds) {
   return ended;
 }
 
+std::string refusal_of(const Ended& ended) {
+  EXPECT_EQ(ended.code, 2) << ended.out;
+  EXPECT_EQ(lines_of(ended.err).size(), 1u) << ended.err;
+  return ended.err;
+}
+
 std::vector<std::string> evolve_command(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), EVOLVE_BINARY);
   return arguments;

@@ -57,6 +57,8 @@ class Folder : public TemporaryFolder {
 /// Runs `evolve ARGUMENTS` in `folder` to its end.
 Ended evolve(const std::filesystem::path& folder, std::vector<std::string> arguments,
              std::size_t limit_file_bytes = 0);
+/// What evolve says as it refuses wrong input: one line, and exit code 2.
+std::string refusal_of(const Ended& ended);
 /// The command line of `evolve ARGUMENTS`.
 std::vector<std::string> evolve_command(std::vector<std::string> arguments);
 /// The command of the fake trainer with these options, for --trainer-command.

@@ -17,11 +17,9 @@ std::vector<std::string> command(const std::vector<std::string>& arguments,
 
 /// What evolve says of a run that cannot start, before anything is written.
 std::string said_of(const Folder& folder, const std::vector<std::string>& arguments) {
-  const auto ended = run_with("ultralytics", folder, arguments);
-  EXPECT_EQ(ended.code, 2) << ended.out;
-  EXPECT_EQ(lines_of(ended.err).size(), 1u);
+  const auto said = refusal_of(run_with("ultralytics", folder, arguments));
   EXPECT_FALSE(std::filesystem::exists(folder / "run"));
-  return ended.err;
+  return said;
 }
 
 /// The same of one that starts at this hyp.

@@ -1,6 +1,7 @@
 #include "results/journal.hpp"
 
 #include "cli/evolve/evolve_options.hpp"
+#include "engine/fold.hpp"
 #include "engine/run_state.hpp"
 #include "tests/fuzz/fuzz.hpp"
 

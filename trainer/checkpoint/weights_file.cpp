@@ -44,8 +44,7 @@ PickledModel open_pickle(const Archive& archive, const char* name) {
 }
 
 std::string remedy_for_absent(const std::string& path) {
-  if (is_of_ultralytics(path))
-    return "a model of Ultralytics' is trained with --trainer ultralytics --model";
+  if (is_of_ultralytics(path)) return hint_of_ultralytics;
   if (fs::path(path).filename().string().starts_with("yolov5"))
     return "evolve downloads nothing: get it from https://github.com/ultralytics/yolov5/releases";
   return "name a .pt file that is there";

@@ -163,9 +163,6 @@ void read_rows(const Reader& reader, const Yaml& root, const char* part, ModelTa
   for (const Yaml& row : rows->items) table.rows.push_back(reader.row(row));
 }
 
-const std::string hint_of_ultralytics =
-    "a model of Ultralytics' is trained with --trainer ultralytics --model";
-
 }  // namespace
 
 ModelTable parse_model_table(const std::string& text, const std::string& file) {

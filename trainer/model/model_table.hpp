@@ -8,6 +8,10 @@
 
 namespace evolve::trainer {
 
+/// For those who name a model of Ultralytics' to the built-in trainer.
+inline const std::string hint_of_ultralytics =
+    "a model of Ultralytics' is trained with --trainer ultralytics --model";
+
 /// Anchors of each level, finest first: (width, height) pairs in pixels, flattened. Or only how
 /// many each level has: they are found from the data later.
 using TableAnchors = std::variant<std::vector<std::vector<float>>, int>;

@@ -227,11 +227,7 @@ void Worker::log(std::string_view bytes) {
 }
 
 Error Worker::log_failed(int error) const {
-  return run_failed(
-      log_path_ + ": cannot write (" + std::strerror(error) + ")",
-      fmt::format("all finished trials are safe: {}, then go on with evolve --resume {}",
-                  core::how_to_write_again(error),
-                  core::shell_folder(hyp::run_of_trial(log_path_))));
+  return core::run_cannot_write(log_path_, error, hyp::run_of_trial(log_path_));
 }
 
 void Worker::failed(const Ending& ending) {
