@@ -51,8 +51,9 @@ RunState::RunState(const results::RunSettings& settings, std::string journal, in
       evolution_(settings.space, search_settings(settings), settings.initial,
                  genes_of(settings.space, settings.earlier)),
       repeats_(settings.repeats),
-      devices_{settings.slots, settings.identities},
-      inputs_(settings.inputs) {}
+      inputs_(settings.inputs) {
+  on(results::DevicesChanged{settings.slots, settings.identities});
+}
 
 void RunState::apply(const results::Event& event) {
   ++events_;

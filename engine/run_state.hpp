@@ -139,6 +139,9 @@ class RunState {
   const Surroundings& surroundings() const { return surroundings_; }
   /// Trials at a time, for devices whose memory was seen to be too small for more.
   const std::map<std::string, int>& trial_limits() const { return trial_limits_; }
+  /// Which device had a slot's name last, as far as drivers told: the UUID, or else the PCI
+  /// address.
+  const std::map<std::string, std::string>& identities() const { return identities_; }
   /// Those that hold on these slots: what a card had no memory for says nothing of another one that
   /// has its name now.
   std::map<std::string, int> trial_limits_on(const results::DevicesChanged& now) const;
@@ -248,7 +251,6 @@ class RunState {
   int generation_ = 0;
   Surroundings surroundings_;
   std::map<std::string, int> trial_limits_;
-  /// Which device had a slot's name last, as far as drivers told.
   std::map<std::string, std::string> identities_;
   std::map<std::string, results::DeviceStats> device_stats_;
   std::int64_t events_ = 0;

@@ -7,9 +7,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "cli/commands.hpp"
 #include "cli/evolve/conclusion.hpp"
@@ -155,6 +158,21 @@ std::pair<std::optional<results::Journal>, results::JournalContents> opened(cons
   return results::Journal::resume(path);
 }
 
+/// Where a card was replaced, or drivers number them otherwise, a name means another one.
+std::vector<std::string> notes_on_devices(const RunState& state,
+                                          const std::vector<core::Slot>& slots) {
+  std::map<std::string, std::string> now;
+  const auto names = devices::names_of(slots), identities = devices::identity_texts(slots);
+  for (std::size_t i = 0; i < identities.size(); ++i) now[names[i]] = identities[i];
+  std::vector<std::string> notes;
+  for (const auto& [name, identity] : now) {
+    const auto before = state.identities().find(name);
+    if (before != state.identities().end() && !identity.empty() && before->second != identity)
+      notes.push_back(fmt::format("{} is another device than before ({})", name, before->second));
+  }
+  return notes;
+}
+
 int run_resumed(const EvolveOptions& now, Screen& screen) {
   const auto directory = now.resume->empty() ? results::newest_run(now.destination.project)
                                              : results::open_run(*now.resume);
@@ -181,6 +199,7 @@ int run_resumed(const EvolveOptions& now, Screen& screen) {
   }
 
   for (const auto& note : plan.device_notes) screen.line(note);
+  for (const auto& note : notes_on_devices(state, plan.settings.slots)) screen.line(note);
   if (may_change || now.given.contains("skip_bad"))
     for (const auto& note : plan.notes) screen.line(note);
   if (plan.note_on_trainer) screen.line(*plan.note_on_trainer);

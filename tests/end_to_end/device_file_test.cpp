@@ -268,6 +268,7 @@ TEST(DeviceFileOfGpus, OfARunThatGoesOnWithOtherCardsAreInItsJournal) {
   EXPECT_EQ(count(journal(folder / "run"), "devices"), 0) << "the same";
   const auto screen = run(b, {"--resume", "run", "--trials", "8", "--devices", "cuda:0"});
   EXPECT_THAT(screen, HasSubstr("1 slot from now on: cuda:0\n"));
+  EXPECT_THAT(screen, HasSubstr("cuda:0 is another device than before (GPU-11aa)\n"));
   const auto events = journal(folder / "run");
   const auto changed =
       std::ranges::find(events, "devices", [](const auto& e) { return e["event"]; });

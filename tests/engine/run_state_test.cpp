@@ -239,9 +239,11 @@ TEST(RunState, RemembersWhatMemoryAllows) {
 }
 
 TEST(RunState, ForgetsWhatMemoryAllowsOnAnotherCard) {
-  RunState state(settings());
   const results::DevicesChanged first{{"cuda:0", "cuda:1"}, {"GPU-1", "GPU-2"}};
-  state.apply(first);
+  auto begun = settings();
+  begun.slots = first.slots;
+  begun.identities = first.identities;
+  RunState state(begun);
   for (const auto* device : {"cuda:0", "cuda:1"})
     state.apply(results::DeviceLimited{.device = device, .trials = 1});
   const results::DevicesChanged other{{"cuda:0", "cuda:1"}, {"GPU-3", "GPU-2"}};
