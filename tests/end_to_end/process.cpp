@@ -128,11 +128,21 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
+namespace {
+
+/// Without the line that is just being written, or torn.
+std::string whole_lines(const fs::path& file) {
+  auto text = read_file(file);
+  text.erase(text.rfind('\n') + 1);
+  return text;
+}
+
+}  // namespace
+
 std::vector<nlohmann::json> journal(const fs::path& run) {
   std::vector<nlohmann::json> events;
-  auto text = read_file(run / "journal.jsonl");
-  text.erase(text.rfind('\n') + 1);  // the line that is just being written, or torn
-  for (const auto& line : lines_of(text)) events.push_back(nlohmann::json::parse(line));
+  for (const auto& line : lines_of(whole_lines(run / "journal.jsonl")))
+    events.push_back(nlohmann::json::parse(line));
   return events;
 }
 
@@ -163,7 +173,7 @@ std::vector<std::string> sorted_rows(const fs::path& run) {
 
 std::vector<nlohmann::json> seen(const Folder& folder) {
   std::vector<nlohmann::json> all;
-  for (const auto& line : lines_of(read_file(folder / "seen")))
+  for (const auto& line : lines_of(whole_lines(folder / "seen")))
     all.push_back(nlohmann::json::parse(line));
   return all;
 }
