@@ -228,13 +228,18 @@ void RunState::on(const results::DevicesChanged& changed) {
       identities_[slot] = std::move(identity);
 }
 
+std::map<std::string, std::string> RunState::other_devices_on(
+    const results::DevicesChanged& now) const {
+  std::map<std::string, std::string> others;
+  for (const auto& [slot, before] : identities_)
+    if (const auto after = identity_of(now, slot); !after.empty() && after != before)
+      others.emplace(slot, before);
+  return others;
+}
+
 std::map<std::string, int> RunState::trial_limits_on(const results::DevicesChanged& now) const {
   auto limits = trial_limits_;
-  std::erase_if(limits, [&](const auto& limit) {
-    const auto before = identities_.find(limit.first);
-    const auto after = identity_of(now, limit.first);
-    return before != identities_.end() && !after.empty() && before->second != after;
-  });
+  for (const auto& [slot, _] : other_devices_on(now)) limits.erase(slot);
   return limits;
 }
 

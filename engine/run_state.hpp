@@ -139,9 +139,9 @@ class RunState {
   const Surroundings& surroundings() const { return surroundings_; }
   /// Trials at a time, for devices whose memory was seen to be too small for more.
   const std::map<std::string, int>& trial_limits() const { return trial_limits_; }
-  /// Which device had a slot's name last, as far as drivers told: the UUID, or else the PCI
-  /// address.
-  const std::map<std::string, std::string>& identities() const { return identities_; }
+  /// Names that mean other devices there than they did last, as far as drivers tell, and which
+  /// these were: the UUID, or else the PCI address.
+  std::map<std::string, std::string> other_devices_on(const results::DevicesChanged& now) const;
   /// Those that hold on these slots: what a card had no memory for says nothing of another one that
   /// has its name now.
   std::map<std::string, int> trial_limits_on(const results::DevicesChanged& now) const;

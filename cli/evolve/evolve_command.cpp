@@ -7,7 +7,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -159,18 +158,12 @@ std::pair<std::optional<results::Journal>, results::JournalContents> opened(cons
 }
 
 /// Where a card was replaced, or drivers number them otherwise, a name means another one.
-std::vector<std::string> notes_on_devices(const RunState& state,
-                                          const std::vector<core::Slot>& slots) {
-  std::map<std::string, std::string> now;
-  const auto names = devices::names_of(slots), identities = devices::identity_texts(slots);
-  for (std::size_t i = 0; i < identities.size(); ++i) now[names[i]] = identities[i];
-  std::vector<std::string> notes;
-  for (const auto& [name, identity] : now) {
-    const auto before = state.identities().find(name);
-    if (before != state.identities().end() && !identity.empty() && before->second != identity)
-      notes.push_back(fmt::format("{} is another device than before ({})", name, before->second));
-  }
-  return notes;
+void say_other_devices(Screen& screen, const RunState& state,
+                       const std::vector<core::Slot>& slots) {
+  const auto others =
+      state.other_devices_on({devices::names_of(slots), devices::identity_texts(slots)});
+  for (const auto& [name, before] : others)
+    screen.line(fmt::format("{} is another device than before ({})", name, before));
 }
 
 int run_resumed(const EvolveOptions& now, Screen& screen) {
@@ -199,7 +192,7 @@ int run_resumed(const EvolveOptions& now, Screen& screen) {
   }
 
   for (const auto& note : plan.device_notes) screen.line(note);
-  for (const auto& note : notes_on_devices(state, plan.settings.slots)) screen.line(note);
+  say_other_devices(screen, state, plan.settings.slots);
   if (may_change || now.given.contains("skip_bad"))
     for (const auto& note : plan.notes) screen.line(note);
   if (plan.note_on_trainer) screen.line(*plan.note_on_trainer);
