@@ -43,6 +43,8 @@ int replace_file(const fs::path& file, const fs::path& temporary,
 std::string how_to_write_again(int error) {
   if (error == EMFILE || error == ENFILE) return "allow more open files (ulimit -n)";
   if (error == ENOENT) return "bring its folder back";
+  if (error == EACCES || error == EPERM || error == EISDIR)
+    return "look at its permissions, and at what is in its place";
   return "mend the disk";
 }
 

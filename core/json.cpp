@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -19,6 +20,33 @@ constexpr std::array<std::string_view, 3> no_numbers = {"NaN", "Infinity", "-Inf
 /// The number with which a text begins, or "": all of the letters that numbers have.
 std::string_view leading_number(std::string_view text) {
   return text.substr(0, text.find_first_not_of("+-.0123456789eE"));
+}
+
+/// Half of a character beyond U+FFFF, as JSON escapes it.
+enum class Half { none, first, second };
+
+/// What a text begins with.
+Half leading_half(std::string_view text) {
+  unsigned code = 0;
+  if (text.size() < 6 || !text.starts_with("\\u")) return Half::none;
+  const auto* const digits = text.data() + 2;
+  if (std::from_chars(digits, digits + 4, code, 16).ptr != digits + 4) return Half::none;
+  if (code < 0xd800 || code > 0xdfff) return Half::none;
+  return code < 0xdc00 ? Half::first : Half::second;
+}
+
+/// JSON with U+FFFD for each half whose other one is missing: so Python writes a file name that is
+/// not UTF-8, and a parser refuses it.
+std::string with_whole_characters(std::string_view json) {
+  std::string whole;
+  for (std::size_t i = 0, length = 0; i < json.size(); i += length) {
+    const auto rest = json.substr(i);
+    const auto half = leading_half(rest);
+    const bool is_whole = half == Half::first && leading_half(rest.substr(6)) == Half::second;
+    length = is_whole ? 12 : half != Half::none ? 6 : rest.front() == '\\' ? 2 : 1;
+    whole += half == Half::none || is_whole ? rest.substr(0, length) : "\\ufffd";
+  }
+  return whole;
 }
 
 /// As bounded_json(), with so many objects and lists in each other at most.
@@ -75,7 +103,7 @@ Json bounded_json(std::string_view text) {
 Json json_in(std::string_view line) {
   constexpr auto any = std::numeric_limits<std::size_t>::max();
   auto json = parsed(line, any);
-  if (json.is_discarded()) json = parsed(with_quoted_nans(line), any);
+  if (json.is_discarded()) json = parsed(with_whole_characters(with_quoted_nans(line)), any);
   return json;
 }
 

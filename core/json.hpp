@@ -48,8 +48,9 @@ inline constexpr std::size_t most_keys = 4000;
 /// "has too many keys", for an ordered_json looks through all keys of an object for each new one.
 nlohmann::ordered_json bounded_json(std::string_view text);
 
-/// The JSON in a line, with texts for what Python writes and JSON does not have (see above). As
-/// bounded_json(), but however deep: such values are neither copied nor compared.
+/// The JSON in a line, with texts for what Python writes and JSON does not have (see above), and
+/// U+FFFD for half a character. As bounded_json(), but however deep: such values are neither copied
+/// nor compared.
 nlohmann::ordered_json json_in(std::string_view line);
 
 }  // namespace evolve::core

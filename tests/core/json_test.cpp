@@ -45,5 +45,13 @@ TEST(JsonInALine, HasFewKeysAndMayBeDeep) {
   EXPECT_EQ(json_in("[NaN]")[0], "NaN");
 }
 
+TEST(JsonInALine, HasWholeCharacters) {
+  EXPECT_EQ(json_in(R"(["caf\udce9.jpg", NaN])")[0], "caf\uFFFD.jpg");
+  EXPECT_EQ(json_in(R"(["\ud83d\ude00 \uD83D \ude00\ud83d"])")[0],
+            "\U0001F600 \uFFFD \uFFFD\uFFFD");
+  EXPECT_EQ(json_in(R"(["\ud800", "\\udce9 \u00e9"])")[1], "\\udce9 \u00e9");
+  EXPECT_TRUE(json_in(R"(["\udce)").is_discarded());
+}
+
 }  // namespace
 }  // namespace evolve::core

@@ -35,6 +35,7 @@ TEST(FullDisk, OfTheJournalEndsTheRunWith1AndKeepsWhatWasFinished) {
             "safe: mend the disk, then go on with evolve --resume run\n");
   const int safe = count(journal(folder / "run"), "completed");
   EXPECT_GT(safe, 0);
+  EXPECT_THAT(prometheus(folder / "run"), HasSubstr("\nevolve_going_on{run=\"run\"} 0\n"));
   expect_to_go_on(folder, safe, 40);
 }
 
@@ -251,7 +252,8 @@ TEST(ReadOnly, RunEndsWith1AndGoesOnWhenItCanBeWritten) {
     EXPECT_EQ(ended.code, 1) << ended.out;
     EXPECT_THAT(ended.err,
                 HasSubstr("/log: cannot write (Permission denied); all finished trials are safe: "
-                          "mend the disk, then go on with evolve --resume " +
+                          "look at its permissions, and at what is in its place, then go on with "
+                          "evolve --resume " +
                           run.string() + "\n"));
   }
   const int safe = count(journal(run), "completed");

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <regex>
 #include <sstream>
 #include <thread>
 
@@ -138,6 +139,11 @@ std::string whole_lines(const fs::path& file) {
 }
 
 }  // namespace
+
+std::string prometheus(const fs::path& run) {
+  return std::regex_replace(read_file(run / "metrics.prom"), std::regex(R"(\{run="[^"]*")"),
+                            R"({run="run")");
+}
 
 std::vector<nlohmann::json> journal(const fs::path& run) {
   std::vector<nlohmann::json> events;

@@ -71,6 +71,8 @@ std::string some_core();
 std::vector<std::string> lines_of(const std::string& text);
 /// The events of a run's journal.
 std::vector<nlohmann::json> journal(const std::filesystem::path& run);
+/// A run's metrics.prom, labelled "run" whatever folder it is in.
+std::string prometheus(const std::filesystem::path& run);
 /// The first event of a kind in the journal of the folder's "run".
 nlohmann::json event(const Folder& folder, const std::string& kind);
 /// How many events of a kind a journal has.

@@ -113,6 +113,18 @@ void misbehave(const std::string& mode, int trial, const std::string& dir) {
     say(R"({"type":"result","trial":)");
     std::exit(0);
   }
+  if (mode == "many keys without a newline") {
+    std::string keys;
+    for (int i = 0; i < 4100; ++i) keys += ",\"" + std::to_string(i) + "\":0";
+    say(R"({"type":"weather")" + keys + "}");
+    std::exit(3);
+  }
+  if (mode == "nan without a newline") {
+    auto line = result_line(trial, "NaN");
+    line.pop_back();
+    say(line);
+    std::exit(0);
+  }
   if (mode == "nan") say(result_line(trial, "NaN"));
   if (mode == "missing metric")
     say(R"({"type":"result","trial":)" + std::to_string(trial) +
@@ -124,6 +136,10 @@ void misbehave(const std::string& mode, int trial, const std::string& dir) {
   if (mode == "out of memory")
     say(R"({"type":"error","trial":)" + std::to_string(trial) +
         R"(,"kind":"oom","message":"CUDA out of memory"})"
+        "\n");
+  if (mode == "explains itself at length")
+    say(R"({"type":"error","trial":)" + std::to_string(trial) +
+        R"(,"kind":"other","message":"Traceback (most recent call last):\n  f()\nTypeError: no\n"})"
         "\n");
   if (mode == "bad data")
     say(R"({"type":"error","trial":0,"kind":"data","message":"a.pt: this is no checkpoint; name one"})"
@@ -327,6 +343,12 @@ int main(int argc, char** argv) {
   if (start == "never ready") sleep_for_ever();
   if (start == "late") ::usleep(1500000);
   if (start == "dies at once") return 5;
+  if (start == "says why it dies late") {
+    std::fputs("ImportError: no torch\n", stderr);
+    ::sleep(2);
+    return 5;
+  }
+  if (start == "warns") std::fputs("UserWarning: old\n", stderr);
   if (start == "hello") say("hello\n");
   const bool stays = start == "stays";
   if (stays) ::signal(SIGTERM, SIG_IGN);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -48,7 +49,7 @@ constexpr auto results_file = "results.csv";
 constexpr int look_milliseconds = 200;
 /// How often output and rows are passed on as a sign of life: a message of its own, which says
 /// nothing but that there was something. `alive` would promise the next one within a minute.
-constexpr std::chrono::seconds sign_of_life{1};
+constexpr std::chrono::milliseconds sign_of_life{500};  // --hang-timeout is a second at least
 
 /// Nobody reads any more: nothing is left to be done.
 void write(int file, std::string_view bytes) {
@@ -194,10 +195,11 @@ class Training {
   hyp::Metrics last_metrics() const try {
     std::error_code unreadable;
     if (!fs::exists(results_, unreadable) && !unreadable)
-      throw TrainingFailed{FailureKind::data, "the command ended without writing " + results_};
+      throw TrainingFailed{FailureKind::data,
+                           "the command ended without writing " + results_ + full_disk()};
     const auto table = parse_results_csv(core::read_text_file(results_), results_);
     if (table.epochs.empty())
-      throw TrainingFailed{FailureKind::data, results_ + " has no row of numbers"};
+      throw TrainingFailed{FailureKind::data, results_ + " has no row of numbers" + full_disk()};
     const auto& last = table.epochs.back();
     if (const auto wrong = hyp::first_not_finite(last))
       throw TrainingFailed{FailureKind::diverged,
@@ -205,7 +207,15 @@ class Training {
                                        table.columns[*wrong], text_of(last.values()[*wrong]))};
     return last;
   } catch (const Error& error) {
-    throw TrainingFailed{FailureKind::data, error.what()};
+    throw TrainingFailed{FailureKind::data, error.what() + full_disk()};
+  }
+
+  /// What the command need not have noticed when it wrote.
+  std::string full_disk() const {
+    struct statvfs disk {};
+    const bool is_full =
+        ::statvfs(order_.dir.c_str(), &disk) == 0 && disk.f_blocks > 0 && disk.f_bavail == 0;
+    return is_full ? fmt::format(" ({})", std::strerror(ENOSPC)) : "";
   }
 
   static std::string text_of(double metric) {

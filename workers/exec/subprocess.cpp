@@ -11,6 +11,7 @@
 
 #include "core/child.hpp"
 #include "core/environment.hpp"
+#include "core/file_descriptor.hpp"
 #include "core/spawn.hpp"
 
 namespace evolve::workers {
@@ -38,16 +39,17 @@ Subprocess::~Subprocess() {
 }
 
 // Whoever is behind a shell has that second, too: a shell ends at once, and what it leaves is our
-// child then. What they say is read, so that they need not wait for a reader.
+// child then. What they say is passed on.
 void Subprocess::end() {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::seconds grace{1};
   // We go on. (Of a launcher that waits for us the group is not ours.)
   ::kill(::getpgrp() == ::getpid() ? 0 : id_, SIGTERM);
-  for (const auto until = Clock::now() + grace; Clock::now() < until; read()) {
+  for (const auto until = Clock::now() + grace; Clock::now() < until;
+       core::write_without_sigpipe(STDERR_FILENO, read())) {
     int status = 0;
     const pid_t ended = ::waitpid(-1, &status, WNOHANG);
-    if (ended < 0) return;
+    if (ended < 0) break;
     if (ended == id_) status_ = status;
     if (ended == 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }

@@ -37,12 +37,18 @@ constexpr std::array<std::string_view, 5> signs_of_a_lost_device = {
     "fallen off the bus", "uncorrectable ECC error",
 };
 
-/// What srun adds once the program of a step has said why it ends.
+/// What srun adds once the program of a step has said why it ends, and PyTorch once it has said
+/// what went wrong on a GPU.
 bool is_an_echo(std::string_view line) {
-  constexpr std::array<std::string_view, 3> echoes = {"Exited with exit code", "Terminating StepId",
-                                                      "launch/slurm"};
-  return line.starts_with("srun: ") &&
-         std::ranges::any_of(echoes, [&](auto echo) { return line.find(echo) != line.npos; });
+  constexpr auto of_srun = std::to_array<std::string_view>(
+      {"Exited with exit code", "Terminating StepId", "launch/slurm"});
+  constexpr auto of_torch = std::to_array<std::string_view>(
+      {"Search for `cuda", "CUDA kernel errors might be",
+       "For debugging consider passing CUDA_LAUNCH_BLOCKING", "Compile with `TORCH_USE_CUDA_DSA`"});
+  const auto has_any = [&](const auto& echoes) {
+    return std::ranges::any_of(echoes, [&](auto echo) { return line.find(echo) != line.npos; });
+  };
+  return (line.starts_with("srun: ") && has_any(of_srun)) || has_any(of_torch);
 }
 
 }  // namespace

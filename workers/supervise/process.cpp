@@ -8,7 +8,6 @@
 #include <boost/asio/buffer.hpp>
 #include <cerrno>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -16,6 +15,7 @@
 
 #include "core/file_descriptor.hpp"
 #include "core/spawn.hpp"
+#include "workers/protocol/messages.hpp"
 #include "workers/supervise/child_reaper.hpp"
 
 namespace evolve::workers {
@@ -202,8 +202,7 @@ void Process::finish() {
   if (output_.is_open()) read_some(output_, most);
   if (errors_.is_open()) read_some(errors_, most);
   // A whole message whose newline is missing; one that was cut short says nothing.
-  if (nlohmann::json::parse(line_, nullptr, /*allow_exceptions=*/false).is_object())
-    events_.line(std::exchange(line_, {}));
+  if (!heading_of(line_).type.empty()) events_.line(std::exchange(line_, {}));
   exited_ = true;
   output_.close();
   errors_.close();

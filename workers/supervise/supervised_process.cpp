@@ -89,7 +89,7 @@ SupervisedProcess::~SupervisedProcess() {
 void SupervisedProcess::assign(std::string line, const TimeLimits& limits) {
   limits_ = limits;
   assigned_ = limited_from_ = received_ = Clock::now();
-  last_words_.clear();
+  if (has_worked_) last_words_.clear();
   heard_ = false;
   unsent_ = std::move(line);
   if (ready_) begin();

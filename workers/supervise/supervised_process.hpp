@@ -83,7 +83,10 @@ class SupervisedProcess {
   /// Work for a process that has none: the line is sent once it is ready.
   void assign(std::string line, const TimeLimits& limits);
   /// A further line to a process at work.
-  void send(std::string line) { process_->send(std::move(line)); }
+  void send(std::string line) {
+    received_ = Clock::now();
+    process_->send(std::move(line));
+  }
   /// The process has reported that it can take work.
   void on(const Ready& message);
   /// The process sends signs of life while it works.

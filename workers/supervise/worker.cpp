@@ -12,6 +12,7 @@
 #include "core/shell_word.hpp"
 #include "core/utf8.hpp"
 #include "hyp/trial_folder.hpp"
+#include "workers/protocol/text.hpp"
 
 namespace evolve::workers {
 
@@ -21,6 +22,8 @@ namespace {
 
 /// Of one attempt: a trainer that never stops printing would fill the disk for all of them.
 constexpr std::size_t longest_log = std::size_t{256} << 20;
+/// Of what a process says before it has a trial.
+constexpr std::size_t longest_first_words = std::size_t{1} << 20;
 /// Of what a trainer says that it prepares, which stands in the live line.
 constexpr std::size_t longest_preparing = 40;
 
@@ -76,6 +79,7 @@ void Worker::start(Assignment assignment, core::Lease lease) {
   log_.open(log_path_, std::ios::app);
   logged_ = 0;
   if (!log_) throw log_failed(errno);
+  log(std::exchange(first_words_, {}));
   process_.assign(line_of(FromEngine(assignment_->order)), {.hang = settings_.hang_timeout,
                                                             .in_all = settings_.trial_timeout,
                                                             .before = assignment_->before});
@@ -190,7 +194,11 @@ void Worker::on(const Result& message) {
 
 void Worker::on(const Failure& message) {
   if (message.trial && !is_its_trial(*message.trial)) return;
-  const auto reason = core::excerpt(message.message, 1000);
+  if (message.message.find('\n') != std::string::npos) log(message.message + '\n');
+  // Of a traceback the reason comes last.
+  const bool is_traceback = message.message.starts_with("Traceback (most recent call last):");
+  const auto reason =
+      is_traceback ? last_line(message.message) : core::excerpt(message.message, 1000);
   process_.fail(message.kind, reason.empty() ? "its trainer gave no reason" : reason);
 }
 
@@ -216,6 +224,10 @@ void Worker::fail_wrong_trial(int trial) {
 }
 
 void Worker::log(std::string_view bytes) {
+  if (!log_.is_open()) {
+    if (first_words_.size() < longest_first_words) first_words_ += bytes;
+    return;
+  }
   if (logged_ > longest_log) return;
   logged_ += bytes.size();
   log_ << bytes;

@@ -98,6 +98,8 @@ class Worker {
   std::string preparing_;
   std::ofstream log_;
   std::string log_path_;
+  /// Of standard error, before there was a trial with a log.
+  std::string first_words_;
   std::size_t logged_ = 0;
   SupervisedProcess process_;
 };

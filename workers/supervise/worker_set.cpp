@@ -53,6 +53,7 @@ struct WorkerSet::State {
   std::vector<Report> reports;
   std::vector<Waiting> waiting;
   bool ever_started = false;
+  bool ended = false;
   std::optional<bool> can_pause;
 
   const std::vector<Worker*>& at(const std::string& slot) { return by_slot[slot]; }
@@ -172,7 +173,7 @@ WorkerSet::~WorkerSet() {
 }
 
 void WorkerSet::end() noexcept {
-  state_->supervisor.end_all();
+  if (!std::exchange(state_->ended, true)) state_->supervisor.end_all();
 }
 
 void WorkerSet::start(Assignment assignment, core::Lease lease) {

@@ -36,6 +36,14 @@ TEST(LastLine, IsNotWhatALauncherAddsToIt) {
             "srun: error: n1: task 0: Exited with exit code 3");
 }
 
+TEST(LastLine, IsNotPytorchsAdvice) {
+  EXPECT_EQ(last_line("RuntimeError: CUDA error: device-side assert triggered\n"
+                      "CUDA kernel errors might be asynchronously reported at some other API call\n"
+                      "For debugging consider passing CUDA_LAUNCH_BLOCKING=1\n"
+                      "Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.\n\n"),
+            "RuntimeError: CUDA error: device-side assert triggered");
+}
+
 // `list`: of python/evolve/worker.py, which tells kinds of failures by itself.
 std::vector<std::string> words_of_ours_in_python(const std::string& list) {
   const auto python = core::read_text_file(EVOLVE_SOURCE_DIR "/python/evolve/worker.py");

@@ -52,6 +52,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"garbage", failed(FailureKind::protocol,
                                "it wrote a line that is no JSON object: Epoch 2/3: loss 0.5")},
         Case{"nan", failed(FailureKind::protocol, "metric metrics/mAP_0.5:0.95 is not finite")},
+        Case{"nan without a newline",
+             failed(FailureKind::protocol, "metric metrics/mAP_0.5:0.95 is not finite")},
+        Case{"many keys without a newline", failed(FailureKind::crash, "exit code 3")},
         Case{"signs of another",
              failed(FailureKind::protocol, "it speaks of trial 77, which it was not given")},
         Case{"missing metric",
@@ -75,6 +78,13 @@ INSTANTIATE_TEST_SUITE_P(
       std::erase(name, ' ');
       return name;
     });
+
+TEST_F(Workers, ThatExplainThemselvesAtLengthAreRepeatedInTheLog) {
+  WorkerSet workers(settings(), stop);
+  EXPECT_EQ(failure(workers, 0, "explains itself at length"),
+            failed(FailureKind::other, "TypeError: no"));
+  EXPECT_EQ(text(0, "log"), "Traceback (most recent call last):\n  f()\nTypeError: no\n\n");
+}
 
 TEST_F(Workers, FailWhenTheyAreSilentTooLong) {
   auto impatient = settings();
@@ -122,6 +132,19 @@ TEST_F(Workers, ThatSendSignsOfLifeHaveAMinute) {
   WorkerSet workers(impatient, stop);
   // It is silent for seven seconds after its `alive`.
   EXPECT_TRUE(std::holds_alternative<Trained>(run(workers, 0, "alive, then slow")));
+}
+
+TEST_F(Workers, ThatWaitForAnAnswerAreNotSilent) {
+  Supervisor supervisor(stop);
+  const auto nothing = [](const auto&) {};
+  SupervisedProcess worker(
+      supervisor, settings().command, {.name = "cpu:0"},
+      {.line = [](const auto&) { return Sense::some; }, .log = nothing, .gone = nothing});
+  worker.assign("", {.hang = seconds(600), .in_all = {}});
+  std::this_thread::sleep_for(seconds(1));  // at a rung, while the journal is written
+  worker.send("");
+  EXPECT_GT(worker.deadline().value() - Clock::now(), std::chrono::milliseconds(599500));
+  supervisor.end_all();
 }
 
 TEST_F(Workers, ThatSendSignsOfLifeHaveAMinuteOrAsLongAsAnyOther) {

@@ -144,6 +144,26 @@ TEST_F(Workers, LogWhatTheTrainerWritesToStandardError) {
   EXPECT_EQ(text(3, "log"), "first line\nsecond line\n");
 }
 
+TEST_F(Workers, LogWhatTheTrainerWritesBeforeItHasATrial) {
+  WorkerSet workers(settings("warns"), stop);
+  workers.warm_up({.name = "cpu:0"});
+  while (!workers.can_pause()) ASSERT_TRUE(workers.wait(std::chrono::milliseconds(10)));
+  trained(workers, 0, "talks");
+  EXPECT_EQ(text(0, "log"), "UserWarning: old\nfirst line\nsecond line\n");
+  trained(workers, 1, "talks");
+  EXPECT_EQ(text(1, "log"), "first line\nsecond line\n");
+}
+
+TEST_F(Workers, ThatAreStartedAheadAndCannotStartSayWhy) {
+  WorkerSet workers(settings("says why it dies late"), stop);
+  workers.warm_up({.name = "cpu:0"});
+  workers.wait(std::chrono::milliseconds(500));  // it has spoken
+  EXPECT_EQ(failure(workers, 0, "ok"),
+            (Ending{.kind = hyp::FailureKind::crash,
+                    .message = "worker never became ready: exit code 5: ImportError: no torch",
+                    .failed_before_ready = true}));
+}
+
 TEST_F(Workers, FillNoDiskWithWhatTheyWriteToStandardError) {
   WorkerSet workers(settings(), stop);
   EXPECT_EQ(trained(workers, 3, "never stops talking").metrics, half);
