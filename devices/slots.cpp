@@ -155,7 +155,10 @@ std::vector<std::string> identity_texts(const std::vector<core::Slot>& slots) {
 void check_no_fallback(const std::string& spec, const std::vector<std::string>& had,
                        const Choice& now) {
   const auto is_gpu = [](const std::string& slot) { return !core::is_cpu(slot); };
-  if (spec != "auto" || std::ranges::none_of(had, is_gpu)) return;
+  // What names no kind may find another one.
+  const auto names_none = [](const Request& request) { return kind_of(request).empty(); };
+  if (std::ranges::none_of(had, is_gpu) || std::ranges::none_of(parse_spec(spec), names_none))
+    return;
   const auto was_had = [&](const core::Slot& slot) {
     return is_gpu(slot.name) && std::ranges::any_of(had, [&](const std::string& one) {
              return core::kind_of(one) == core::kind_of(slot.name);
@@ -163,8 +166,9 @@ void check_no_fallback(const std::string& spec, const std::vector<std::string>& 
   };
   if (std::ranges::any_of(now.slots, was_had)) return;
   throw bad_argument(
-      fmt::format("--devices auto: the run had {}, and now auto finds none of that kind ({})",
-                  fmt::join(had, ", "), fmt::join(now.notes, "; ")),
+      fmt::format("--devices {0}: the run had {1}, and now {0} finds none of that kind{2}", spec,
+                  fmt::join(had, ", "),
+                  now.notes.empty() ? "" : " (" + boost::join(now.notes, "; ") + ")"),
       "mend the driver, or go on with --devices " +
           (is_gpu(now.slots.front().name) ? boost::join(items_of(now.slots), ",") : "cpu"));
 }

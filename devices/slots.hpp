@@ -84,8 +84,9 @@ std::vector<std::string> items_of(const std::vector<core::Slot>& slots);
 /// address, of a group "A+B"; "" where no driver tells. None at all where none does.
 std::vector<std::string> identity_texts(const std::vector<core::Slot>& slots);
 
-/// Throws `Error` where a run had slots on GPUs and "auto" finds none of their kind now: their
-/// driver fails, and a run that goes on with others, or the CPU, would do so unnoticed.
+/// Throws `Error` where a run had slots on GPUs and what names no kind ("auto", "slurm", "-1", "0")
+/// finds none of theirs now: their driver fails, and a run that goes on with others, or the CPU,
+/// would do so unnoticed.
 void check_no_fallback(const std::string& spec, const std::vector<std::string>& had,
                        const Choice& now);
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/algorithm/string/join.hpp>
+#include <boost/algorithm/string.hpp>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -47,7 +47,8 @@ devices::Choice job_steps(const std::string& spec, const devices::TrainerTraits&
   if (!machine.environment.contains("SLURM_JOB_ID"))
     throw bad_argument("--launcher slurm: this is no Slurm job",
                        "start evolve in salloc or sbatch");
-  if (spec != "auto" && spec != "slurm") {
+  const auto asked = boost::to_lower_copy(boost::trim_copy(spec));
+  if (asked != "auto" && asked != "slurm") {
     auto choice = devices::choose(spec, machine, trainer, had);
     std::set<std::string> gpus;
     for (auto& slot : choice.slots) {

@@ -286,6 +286,18 @@ TEST(Auto, GoesOnWithNoOtherGpusThanTheRunHadLast) {
   EXPECT_THAT(refused.err, HasSubstr("go on with --devices xpu:0,xpu:1,xpu:2,xpu:3\n"));
 }
 
+TEST(Auto, GoesOnWithNoOtherKindHoweverItIsWritten) {
+  Folder folder;
+  ASSERT_EQ(run_on(folder, {nvidia, two_gpus}, "0", {"--trials", "2"}).code, 0);
+  for (const std::string spec : {"Auto", " AUTO", "0"}) {
+    const auto refused = evolve_with(folder, {intel, four_xpus},
+                                     {"--resume", "run", "--trials", "4", "--devices", spec});
+    EXPECT_EQ(refused.code, 2) << spec;
+    EXPECT_THAT(refused.err,
+                HasSubstr("the run had cuda:0, and now " + spec + " finds none of that kind"));
+  }
+}
+
 TEST(Auto, GoesOnWithNoCpuWhereTheFileHadTakenTheGpusOut) {
   Folder folder;
   ASSERT_EQ(run_on(folder, {nvidia, two_gpus}, "auto", {"--trials", "2"}).code, 0);

@@ -80,6 +80,16 @@ TEST(Launcher, OfSlurmMakesEachWorkerAStepOnItsNode) {
   EXPECT_EQ(variable_of(folder, "cuda:2", "OMP_NUM_THREADS"), "2");
 }
 
+TEST(Launcher, OfSlurmTakesTheAllocationHoweverThatIsWritten) {
+  for (const std::string spec : {"SLURM", "Auto"}) {
+    Folder folder;
+    const auto planned =
+        run(folder, job_with("FAKE_MASK=0,1"),
+            with_fake_trainer(folder, {"--launcher", "slurm", "--devices", spec, "--dry-run"}));
+    EXPECT_THAT(planned.out, HasSubstr("slurm: cuda:0 to cuda:1 on node n1")) << planned.err;
+  }
+}
+
 TEST(Launcher, OfSlurmSaysWhereEvolveIsAStepItself) {
   const auto said_in = [](const std::string& step) {
     Folder folder;
@@ -254,11 +264,9 @@ TEST(Launcher, TellsNoOtherHostThisOnesCoresAndLeavesACpuSlotOnItsOwnAllOfThatHo
 std::string refusal(const std::vector<std::string>& variables,
                     const std::vector<std::string>& more) {
   Folder folder;
-  const auto ended = run(folder, variables, with_fake_trainer(folder, more));
-  EXPECT_EQ(ended.code, 2) << ended.out;
+  const auto said = refusal_of(run(folder, variables, with_fake_trainer(folder, more)));
   EXPECT_FALSE(std::filesystem::exists(folder / "run")) << "the corrected command makes it";
-  EXPECT_EQ(lines_of(ended.err).size(), 1u) << ended.err;
-  return ended.err;
+  return said;
 }
 
 TEST(Launcher, IsLookedOverBeforeAnythingRuns) {
