@@ -97,7 +97,7 @@ std::string more_trials(const RunState& state, std::int64_t more, const std::str
   if (!state.finished() && to_come >= more) return command;
   if (to_come < more)
     command += fmt::format(" --trials {}",
-                           search.planned() + state.repeats().in_all() + trainings - to_come);
+                           search.planned() + state.repeats().begun_in_all() + trainings - to_come);
   if (search.settings().max_epochs)
     command += fmt::format(" --max-epochs {}", epochs_with(state, trainings));
   return command;

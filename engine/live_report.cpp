@@ -36,6 +36,7 @@ void trim_memory() {
 LiveReport::LiveReport(results::RunDirectory directory, const results::JournalContents& contents)
     : directory_(std::move(directory)),
       name_(core::without_dots(directory_.root).string()),
+      label_(core::without_dots(std::filesystem::absolute(directory_.root)).string()),
       settings_(contents.run),
       timeline_(results::timeline_of(contents)),
       due_(Clock::now() + least_interval) {}
@@ -46,7 +47,7 @@ void LiveReport::update(const RunState& state, Clock::time_point now) {
   const auto begun = Clock::now();
   try {
     const std::array runs = {report(state, /*going_on=*/true)};
-    results::write_prometheus(directory_.prometheus(), runs[0]);
+    results::write_prometheus(directory_.prometheus(), runs[0], label_);
     results::write_report(directory_.report(), runs);
   } catch (const Error&) {  // the run goes on without; the last page says why there is none
   }
@@ -58,17 +59,21 @@ void LiveReport::update(const RunState& state, Clock::time_point now) {
 
 void LiveReport::close(const RunState& state) const {
   const std::array runs = {report(state, /*going_on=*/false)};
-  const auto write_page = [&] {
+  const auto write = [](const std::filesystem::path& file, const auto& written) {
     try {
-      results::write_report(directory_.report(), runs);
+      written();
     } catch (const Error&) {
       std::error_code ignored;
-      std::filesystem::remove(directory_.report(), ignored);
+      std::filesystem::remove(file, ignored);
       throw;
     }
   };
+  const auto write_page = [&] {
+    write(directory_.report(), [&] { results::write_report(directory_.report(), runs); });
+  };
   try {
-    results::write_prometheus(directory_.prometheus(), runs[0]);
+    write(directory_.prometheus(),
+          [&] { results::write_prometheus(directory_.prometheus(), runs[0], label_); });
   } catch (const Error&) {
     write_page();
     throw;

@@ -27,8 +27,8 @@ class LiveReport {
   /// Writes both where they have not all events, unless they were written a short while ago: at
   /// most one hundredth of the time is spent on it. What cannot be written is left as it is.
   void update(const RunState& state, Clock::time_point now);
-  /// Writes both, for the last time. Throws `Error` when that cannot be done; a page that says that
-  /// the run goes on does not stay behind.
+  /// Writes both, for the last time. Throws `Error` when that cannot be done; what says that the
+  /// run goes on does not stay behind.
   void close(const RunState& state) const;
 
  private:
@@ -36,6 +36,7 @@ class LiveReport {
 
   results::RunDirectory directory_;
   std::string name_;
+  std::string label_;  // wherever the run is resumed from
   results::RunSettings settings_;
   results::Timeline timeline_;
   Clock::time_point due_;

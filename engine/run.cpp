@@ -56,7 +56,7 @@ Run::Run(const Settings& settings, results::RunDirectory directory, results::Jou
   }
 }
 
-RunEnd Run::run() {
+RunEnd Run::run() try {
   auto end = RunEnd::finished;
   time_limit_.ended_before = trainings_ended(state_);
   while (!state_.finished()) {
@@ -93,6 +93,14 @@ RunEnd Run::run() {
   workers_.end();  // they are not to train on while the pictures are drawn
   close();
   return end;
+} catch (const Error&) {
+  workers_.end();
+  try {
+    journal_.check_named();  // else another run may have the folder
+    report_.close(state_);   // it does not go on
+  } catch (const Error&) {
+  }
+  throw;
 }
 
 void Run::follow_time_limit() {

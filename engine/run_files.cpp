@@ -65,12 +65,14 @@ void RunFiles::update(const results::Event& event, const RunState& state) {
   if (!outcome) return;
   if (kept_trainings_) kept_trainings_->update(state);
   if (std::holds_alternative<hyp::Completed>(outcome->result)) {
-    if (outcome->repeat > 0) {
+    if (outcome->repeat > 0)
       results::write_repeats(directory_.repeats(), state.repeats().completed());
-      write_recommended(state);
-    } else {
+    else
       add_rows(state);
-    }
+  }
+  if (hyp::ends_trial(*outcome)) {  // a failure says something of its set, too
+    stale_ = true;
+    catch_up(state);
   }
   kept_weights_.update(*outcome, recommended_, state);
 }
@@ -83,8 +85,6 @@ void RunFiles::add_rows(const RunState& state) {
     table_.rows.push_back(row_of(state.evolution(), one.trial, one.metrics));
     results::append_row(directory_.evolve_csv(), table_.names, table_.rows.back());
   }
-  stale_ = true;
-  catch_up(state);
 }
 
 void RunFiles::catch_up(const RunState& state) {

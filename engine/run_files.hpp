@@ -56,7 +56,7 @@ class RunFiles {
   KeptWeights kept_weights_;
   std::optional<KeptTrainings> kept_trainings_;
   std::optional<std::size_t> recommended_;  // the row that hyp_evolved.yaml has
-  bool stale_ = false;                      // rows have come since these were written
+  bool stale_ = false;                      // trials have ended since these were written
   Clock::time_point due_{};
 };
 

@@ -130,8 +130,8 @@ void add_devices(const RunReport& run, Exposition& to) {
 
 }  // namespace
 
-std::string prometheus_text(const RunReport& run) {
-  Exposition to(run.name);
+std::string prometheus_text(const RunReport& run, std::string_view label) {
+  Exposition to(label);
   add_trials(run, to);
   to.add("evolve_epochs_trained_total", "counter", "Epochs of training, of all attempts.",
          static_cast<double>(run.epochs_trained));
@@ -145,8 +145,9 @@ std::string prometheus_text(const RunReport& run) {
   return to.text();
 }
 
-void write_prometheus(const std::filesystem::path& file, const RunReport& run) {
-  write_atomically(file, prometheus_text(run));
+void write_prometheus(const std::filesystem::path& file, const RunReport& run,
+                      std::string_view label) {
+  write_atomically(file, prometheus_text(run, label));
 }
 
 }  // namespace evolve::results

@@ -98,9 +98,8 @@ TEST(Pause, LetsTrialsThatPromiseLittleWaitAndTrainsNoEpochTwice) {
   EXPECT_THAT(ended.out, HasSubstr("\n" + std::to_string(paused) + " of " +
                                    std::to_string(epochs.size()) + " trials are still paused, " +
                                    std::to_string(gone_on.size()) + " went on after a pause: "));
-  EXPECT_THAT(
-      read_file(folder / "run/metrics.prom"),
-      HasSubstr("\nevolve_trials_planned{run=\"run\"} " + std::to_string(epochs.size()) + "\n"));
+  EXPECT_THAT(prometheus(folder / "run"), HasSubstr("\nevolve_trials_planned{run=\"run\"} " +
+                                                    std::to_string(epochs.size()) + "\n"));
 }
 
 TEST(Pause, NeedsAWholeTrainingAtLeast) {
@@ -247,9 +246,8 @@ TEST(Pause, OfATrainerThatCannotGoOnCostsNoTrial) {
     EXPECT_LE(std::ranges::count(of_trial, 1), 1 + crashes[trial]) << trial;
   EXPECT_LE(sum(epochs), 150);
   EXPECT_GT(sum(epochs), 141);
-  EXPECT_THAT(
-      read_file(folder / "run/metrics.prom"),
-      HasSubstr("evolve_epochs_trained_total{run=\"run\"} " + std::to_string(sum(epochs)) + "\n"));
+  EXPECT_THAT(prometheus(folder / "run"), HasSubstr("evolve_epochs_trained_total{run=\"run\"} " +
+                                                    std::to_string(sum(epochs)) + "\n"));
 }
 
 TEST(Pause, EndsATrialWithTheRunAndGoesOnWhenItIsExtended) {

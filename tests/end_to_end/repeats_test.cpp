@@ -190,8 +190,7 @@ TEST(Repeats, BeginBeforeATimeLimitEndsTheRunThatGoesOnAfterwards) {
     const auto before = journal(folder / "run");
     EXPECT_GE(count(before, "repeated"), 1);
     EXPECT_EQ(count(before, "paused") > 0, pauses);
-    EXPECT_THAT(read_file(folder / "run/metrics.prom"),
-                HasSubstr("\nevolve_finished{run=\"run\"} 0\n"));
+    EXPECT_THAT(prometheus(folder / "run"), HasSubstr("\nevolve_finished{run=\"run\"} 0\n"));
     const auto end =
         std::ranges::find(before, "extended", [](const auto& event) { return event["event"]; });
     ASSERT_NE(end, before.end());

@@ -165,22 +165,31 @@ TEST(Metrics, OfARunAreThereWhileItGoesOnAndSayWhenItDoesNot) {
       evolve_command({"--trainer-command", fake_trainer("--sleep 30"), "--devices", "cpu:0",
                       "--trials", "1000", "--search", "classic", "--output", "run"}),
       folder.path());
-  const auto metrics = folder / "run/metrics.prom";
+  const auto metrics = [&] { return prometheus(folder / "run"); };
   const std::string running = "evolve_trials{run=\"run\",state=\"running\"} 1\n";
-  ASSERT_TRUE(eventually([&] {
-    return std::filesystem::exists(metrics) &&
-           read_file(metrics).find(running) != std::string::npos;
-  }));
-  EXPECT_THAT(read_file(metrics),
+  ASSERT_TRUE(eventually([&] { return metrics().find(running) != std::string::npos; }));
+  EXPECT_THAT(metrics(),
               AllOf(HasSubstr("evolve_trials_planned{run=\"run\"} 1000\n"),
                     HasSubstr("evolve_device_trainings{run=\"run\",device=\"cpu:0\"} 1\n"),
                     HasSubstr("evolve_going_on{run=\"run\"} 1\n")));
   process.signal(SIGINT);
   EXPECT_EQ(process.wait().code, 130);
-  EXPECT_THAT(read_file(metrics),
+  EXPECT_THAT(metrics(),
               AllOf(HasSubstr("evolve_device_trainings{run=\"run\",device=\"cpu:0\"} 0\n"),
                     HasSubstr("evolve_going_on{run=\"run\"} 0\n"),
                     HasSubstr("evolve_finished{run=\"run\"} 0\n")));
+}
+
+TEST(Metrics, HaveOneLabelWhereverTheirRunIsResumedFrom) {
+  Folder folder;
+  const auto label = "{run=\"" + (folder / "run").string() + "\"";
+  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
+                                   "--trials", "2", "--output", "run"})
+                .code,
+            0);
+  EXPECT_THAT(read_file(folder / "run/metrics.prom"), HasSubstr("evolve_finished" + label));
+  ASSERT_EQ(evolve("/", {"--resume", (folder / "run").string(), "--trials", "3"}).code, 0);
+  EXPECT_THAT(read_file(folder / "run/metrics.prom"), HasSubstr("evolve_finished" + label));
 }
 
 TEST(Report, OfARunInWhichNothingHasStartedYet) {

@@ -158,6 +158,12 @@ TEST(Explain, RefusesTooFewTrials) {
   const auto going_on = fold(finished, trials(2, depends), "exp", 0);
   EXPECT_THAT(test::refusal([&] { explain(going_on, "exp"); }),
               HasSubstr("explain it when 5 have: evolve --resume exp --trials 5"));
+  finished.trials = 6;
+  finished.repeats = 2;
+  const auto with_repeats = fold(finished, trials(3, depends), "exp", 0);
+  EXPECT_THAT(test::refusal([&] { explain(with_repeats, "exp"); }),
+              EndsWith("explain it when 5 have: evolve --resume exp --trials 7"));
+  finished.repeats = 0;
   finished.trials = {};
   finished.max_epochs = 4;
   const auto by_epochs = fold(finished, trials(4, depends), "exp", 0);

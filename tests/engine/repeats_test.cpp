@@ -8,8 +8,12 @@
 
 #include "engine/failures.hpp"
 #include "engine/fold.hpp"
+#include "engine/run_files.hpp"
 #include "engine/run_state.hpp"
 #include "ga/random/rng.hpp"
+#include "hyp/fitness.hpp"
+#include "tests/files.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace evolve::engine {
 namespace {
@@ -22,21 +26,26 @@ double fitness_of(int trial) {
   return 0.5 - 0.02 * std::abs(trial - 4);
 }
 
+// Trains what is next, a repeat with this fitness.
+void train_next(RunState& state, double (*of_repeat)(int trial) = fitness_of) {
+  const auto trial = *state.next_trial();
+  const double fitness = trial.repeat > 0 ? of_repeat(trial.number) : fitness_of(trial.number);
+  if (trial.repeat > 0) {
+    state.apply(results::Repeating{.trial = trial.number, .repeat = trial.repeat});
+  } else {
+    state.apply(results::Started{.trial = trial.number, .hyp = trial.hyp});
+  }
+  state.apply(hyp::Outcome{.trial = trial.number,
+                           .repeat = trial.repeat,
+                           .result = hyp::Completed{{.map50 = fitness}, fitness}});
+}
+
 // Trains all that is to be trained, one at a time, repeats with this fitness; the repeated trials.
 std::vector<int> train(RunState& state, double (*of_repeat)(int trial)) {
   std::vector<int> repeated;
   while (const auto* next = state.next_trial()) {
-    const auto trial = *next;
-    const double fitness = trial.repeat > 0 ? of_repeat(trial.number) : fitness_of(trial.number);
-    if (trial.repeat > 0) {
-      repeated.push_back(trial.number);
-      state.apply(results::Repeating{.trial = trial.number, .repeat = trial.repeat});
-    } else {
-      state.apply(results::Started{.trial = trial.number, .hyp = trial.hyp});
-    }
-    state.apply(hyp::Outcome{.trial = trial.number,
-                             .repeat = trial.repeat,
-                             .result = hyp::Completed{{.map50 = fitness}, fitness}});
+    if (next->repeat > 0) repeated.push_back(next->number);
+    train_next(state, of_repeat);
   }
   return repeated;
 }
@@ -87,6 +96,32 @@ TEST(Repeats, WithAModelAreWhereItIsInDoubt) {
   ASSERT_TRUE(recommended && recommended->standing);
   EXPECT_NE(state.completed()[recommended->row].trial, 4);
   EXPECT_EQ(state.best()->trial, 4) << "it stays the row of greatest fitness";
+}
+
+// What has failed as often as not is not recommended, from then on.
+TEST(Repeats, ThatFailChangeWhatIsRecommendedInTheFileToo) {
+  const test::TemporaryFolder folder;
+  RunState state(run_of("screened", 20, 8));
+  while (state.next_trial()->repeat == 0) train_next(state);
+  RunFiles files(results::RunDirectory{folder.path()}, hyp::Fitness::standard, {}, state);
+  const auto file = [&] { return test::read_file(folder / "hyp_evolved.yaml"); };
+  const auto before = file();
+  const auto row = state.recommendation()->row;
+  const int trial = state.completed()[row].trial;
+  for (int repeat = 1; repeat <= 2; ++repeat) {
+    state.apply(results::Repeating{.trial = trial, .repeat = repeat});
+    const hyp::Outcome diverged{
+        .trial = trial,
+        .repeat = repeat,
+        .result = hyp::Failed{.kind = hyp::FailureKind::diverged, .message = "NaN", .final = true}};
+    state.apply(diverged);
+    files.update(diverged, state);
+  }
+  ASSERT_NE(state.recommendation()->row, row);
+  EXPECT_NE(file(), before);
+  const auto followed = file();
+  files.rewrite(state);
+  EXPECT_EQ(file(), followed);
 }
 
 // A run whose search is done and whose only repeat, of trial 0, has begun.
