@@ -35,14 +35,14 @@ Moments unwarped(const OutputWarping& warping, double mean, double sd) {
     const double above = warping.unwarped(mean + sd), below = warping.unwarped(mean - sd);
     return {.mean = warping.unwarped(mean), .sd = (above - below) / 2};
   }
+  std::array<double, places.size()> fitness{};
   Moments moments;
-  double squares = 0;
   for (std::size_t i = 0; i < places.size(); ++i) {
-    const double fitness = warping.unwarped(mean + sd * places[i]);
-    moments.mean += weights[i] * fitness;
-    squares += weights[i] * fitness * fitness;
+    fitness[i] = warping.unwarped(mean + sd * places[i]);
+    moments.mean += weights[i] * fitness[i];
   }
-  moments.sd = std::sqrt(std::max(0.0, squares - moments.mean * moments.mean));
+  for (std::size_t i = 0; i < places.size(); ++i)  // squares might overflow
+    moments.sd = std::hypot(moments.sd, std::sqrt(weights[i]) * (fitness[i] - moments.mean));
   return moments;
 }
 

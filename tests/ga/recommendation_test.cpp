@@ -14,14 +14,25 @@
 namespace evolve::ga {
 namespace {
 
-/// Twelve trainings, the start's among them, with luck of that standard deviation.
-Standing standing_of(std::uint64_t seed, double luck) {
+/// Twelve trainings, the start's among them, with luck of that standard deviation, both in a unit
+/// of fitness.
+Standing standing_of(std::uint64_t seed, double luck, double unit = 1) {
   Evolution evolution(cube(), {.search = "screened", .seed = seed, .trials = 12});
   Rng rng = breeding_rng(seed, 1 << 20);
   boost::random::normal_distribution<double> normal(0, luck);
   while (const auto trial = evolution.ask())
-    evolution.tell(completed(trial->number, peak(trial->hyp) + normal(rng)));
+    evolution.tell(completed(trial->number, unit * (peak(trial->hyp) + normal(rng))));
   return *evolution.standing();
+}
+
+TEST(Recommendation, IsTheSameInAnyUnitOfFitness) {
+  const Standing plain = standing_of(1, 0.2);
+  for (const double unit : {1e-200, 1e200}) {
+    const Standing other = standing_of(1, 0.2, unit);
+    EXPECT_EQ(other.best.trial, plain.best.trial) << unit;
+    EXPECT_NEAR(other.training_sd / unit, plain.training_sd, 1e-6) << unit;
+    EXPECT_NEAR(other.best.expectation.high / unit, plain.best.expectation.high, 1e-6) << unit;
+  }
 }
 
 TEST(Recommendation, IsTheStartUnlessASetIsBetterWithEvidence) {
