@@ -51,6 +51,11 @@ core::Time begin_of(core::Time begin, core::Time end, double seconds) {
   return seconds <= 0 || all.count() <= seconds + longest_start ? begin : begin_of(end, seconds);
 }
 
+void set_failed(Timeline::Trial& trial, int epoch) {
+  trial.state = State::failed;
+  trial.epoch = std::max(trial.epoch, epoch);
+}
+
 }  // namespace
 
 void Timeline::add(const Event& event, core::Time time) {
@@ -149,7 +154,7 @@ void Timeline::on(const hyp::Outcome& outcome, core::Time time) {
   if (auto* failure = cleared_by(outcome, failures)) {
     failure->final = true;
     failure->of_surroundings = false;
-    if (outcome.repeat == 0) trials[outcome.trial].state = State::failed;
+    if (outcome.repeat == 0) set_failed(trials[outcome.trial], hyp::reached_epoch(outcome, epochs));
     return;
   }
   const auto state = state_of(outcome);
@@ -169,6 +174,7 @@ void Timeline::on(const hyp::Outcome& outcome, core::Time time) {
   trial.state = state;
   trial.seconds += outcome.seconds;
   const int epoch = hyp::reached_epoch(outcome, epochs);
+  if (state == State::failed) set_failed(trial, epoch);
   const auto follow = [&](const auto& result) {
     if constexpr (requires { result.metrics; })
       reached(trial, epoch, result.metrics, result.fitness);

@@ -30,7 +30,7 @@ struct Timeline {
     int epoch = 0;
     /// Of all its trainings that have ended.
     double seconds = 0;
-    /// The metrics at `epoch`.
+    /// The metrics at `epoch`; of a trial that failed those before.
     std::optional<hyp::Metrics> metrics = {};
     /// Epochs, ascending, and the fitness after them.
     std::vector<std::pair<int, double>> curve = {};

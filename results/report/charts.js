@@ -85,7 +85,7 @@ function nearest(items, distance, reach = 14) {
   return best;
 }
 
-const progressAxes = { trials: "trials that ended", epochs: "epochs trained", hours: "hours" };
+const progressAxes = { trials: "trials that ended", epochs: "epochs trained", time: "time" };
 
 /** Fitness of the trials, the highest so far, and what is expected of the recommended set: all runs. */
 function drawProgress(views, over) {
@@ -101,13 +101,15 @@ function drawProgress(views, over) {
   const below = results.filter((one) => one.fitness < range[0]).length;
   byId("progress-below").textContent = below ? `▾ ${counted(below, "trial")} below the axis` : "";
   const most = results.reduce((end, one) => Math.max(end, one[over]), 0);
+  const [unit, label] = over === "time" ? unitOf(most) : [1, progressAxes[over]];
   chart(byId("progress-chart"), {
     height: 330,
-    x: { label: progressAxes[over], range: [0, most * 1.02 || 1], text: tickText, whole: over !== "hours" },
+    x: { label, range: [0, (most / unit) * 1.02 || 1], text: tickText, whole: over !== "time" },
     y: { label: "fitness", range, text: tickText },
-    marks: (ctx, at) => views.forEach((view) => markProgress(ctx, at, view, over, views.length > 1)),
+    marks: (ctx, at) => views.forEach((view) =>
+      markProgress(ctx, { ...at, x: (value) => at.x(value / unit) }, view, over, views.length > 1)),
     hover: (x, y, near) => {
-      const one = nearest(results, (each) => near(each[over], Math.max(each.fitness, range[0])));  // ▾ is on the axis
+      const one = nearest(results, (each) => near(each[over] / unit, Math.max(each.fitness, range[0])));  // ▾ is on the axis
       return one && trialText(one.trial);
     },
   });

@@ -95,7 +95,7 @@ byId("run").addEventListener("change", (event) => {
 byId("progress-x").append(...Object.entries(progressAxes).map(([name, text]) => element("option", { value: name }, text)));
 byId("progress-x").addEventListener("change", () => drawProgress(views, byId("progress-x").value));
 byId("progress-key").append(...keyOfProgress());
-byId("curves-key").append("One line per trial, up to where it was stopped, paused, completed or failed; the recommended one is bold.");
+byId("curves-key").append("One line per trial, up to where it was stopped, paused, completed or failed, in the colours above; the recommended one is bold.");
 byId("unbrush").addEventListener("click", () => { brushes = {}; drawChosen(); });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
 let width = innerWidth;

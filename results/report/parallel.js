@@ -11,7 +11,7 @@ function axesOf(view) {
   const rankOf = (gene) => rank.get(gene.name) ?? rank.size;  // of a gene that never varied nothing is known
   const genes = [...view.genes].sort((a, b) => rankOf(a) - rankOf(b));
   const [low, high] = rangeOf(view.trials.map((trial) => trial.fitness ?? NaN), 0);
-  const fitness = { key: "fitness", name: "fitness", ends: [fitnessText(low), fitnessText(high)],
+  const fitness = { key: "fitness", name: "fitness", ends: view.trials.some((trial) => trial.fitness !== null) ? [fitnessText(low), fitnessText(high)] : ["–", "–"],
     at: (trial) => (trial.fitness === null ? null : (trial.fitness - low) / (high - low || 1)) };
   return [fitness, ...genes.map((gene) => ({
     key: `gene ${gene.name}`,  // its name may be "fitness"
@@ -64,7 +64,9 @@ function drawLines(ctx, view, axes, brushes, xOf) {
   // The best ones last: they lie on top.
   const trials = [...view.trials].sort((a, b) => (fitness.at(a) ?? -1) - (fitness.at(b) ?? -1));
   const ranked = trials.filter((trial) => trial.fitness !== null);
-  const shares = new Map(ranked.map((trial, i) => [trial, i / Math.max(1, ranked.length - 1)]));
+  const first = new Map();  // equal fitnesses have one place
+  ranked.forEach((trial, i) => { if (!first.has(trial.fitness)) first.set(trial.fitness, i); });
+  const shares = new Map(ranked.map((trial) => [trial, first.get(trial.fitness) / Math.max(1, ranked.length - 1)]));
   const draw = (trial) => {
     ctx.beginPath();
     let begun = false;

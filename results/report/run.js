@@ -84,7 +84,7 @@ function resultsOf(view) {
     ended += 1;
     if (trial.state === "failed" || trial.fitness === null) continue;
     if (trial.state === "completed") best = Math.max(best, trial.fitness);
-    results.push({ trial, fitness: trial.fitness, best, trials: ended, epochs, hours: one.end / 3600 });
+    results.push({ trial, fitness: trial.fitness, best, trials: ended, epochs, time: one.end });
   }
   return results;
 }

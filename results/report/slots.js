@@ -7,10 +7,9 @@ const barStates = ["completed", "stopped", "paused", "failed", "running", "inter
 function lanesOf(view) {
   const slots = [...new Set([...view.slots, ...view.trainings.map((one) => one.device)])];
   const lanes = [], bars = [];
-  const sorted = [...view.trainings].sort((a, b) => a.begin - b.begin);
   for (const slot of slots) {
     const free = [];
-    for (const one of sorted) {
+    for (const one of view.trainings) {  // in the order in which they began
       if (one.device !== slot) continue;
       let lane = free.findIndex((until) => until <= one.begin + 1e-3);
       if (lane < 0) lane = free.length;

@@ -11,7 +11,7 @@ function trialColumns(view) {
   return [
     plain("trial", "trial"), plain("state", "state", String), plain("fitness", "fitness", fitnessText), plain("epoch", "epochs"),
     ...metrics.map(([name, title]) => ({ key: name, title, value: (trial) => trial.metrics[name], text: number })),
-    plain("generation", "generation"), plain("device", "slot", String), plain("seconds", "time", duration),
+    plain("generation", "generation"), plain("device", "slot", String), { key: "seconds", title: "time", value: (trial) => trial.seconds || null, text: duration },
     ...view.genes.map((gene) => ({ key: `gene ${gene.name}`, title: gene.name, value: (trial) => trial.genes[gene.name],
       text: (value) => geneText(gene, value) })),
   ];
