@@ -41,7 +41,7 @@ void say_recommended(Screen& screen, const RunState& state, const results::RunDi
     if (fs::exists(file)) screen.line(fmt::format("  {:<20} {}", what, display_path(file)));
   const int recommended = state.completed()[recommendation.row].trial;
   for (const auto& command :
-       how_to_train(options.trainer, options.train, state.evolution().space(),
+       how_to_train(options.trainer, options.python, options.train, state.evolution().space(),
                     state.evolution().hyp(recommended), directory.hyp_evolved()))
     screen.as_it_is(command);
 }

@@ -138,7 +138,7 @@ std::string ultralytics_command(const trainer::TrainOptions& t, const hyp::Space
 }
 
 std::string yolov5_command(const trainer::TrainOptions& options, const hyp::Hyperparameters& hyp,
-                           const std::string& file) {
+                           const std::string& file, const std::string& program) {
   // YOLOv5 has no shapes, nor what trained on them.
   auto known = options;
   if (options.weights == trainer::embedded_weights) known.weights = "";
@@ -155,8 +155,8 @@ std::string yolov5_command(const trainer::TrainOptions& options, const hyp::Hype
   auto on = options.data == default_data ? "" : options_of_the_data(known);
   // Its own default is weights.
   if (!on.empty() && known.weights.empty() && !known.cfg.empty()) on += " --weights ''";
-  return fmt::format("Use it in YOLOv5: {}python train.py{} --hyp {}{}", on.empty() ? "" : before,
-                     on, shell_path(file), options_of_the_set(options, hyp));
+  return fmt::format("Use it in YOLOv5: {}python {}{} --hyp {}{}", on.empty() ? "" : before,
+                     program, on, shell_path(file), options_of_the_set(options, hyp));
 }
 
 std::string evolve_train_command(const trainer::TrainOptions& options,
@@ -174,9 +174,9 @@ std::string evolve_train_command(const trainer::TrainOptions& options,
                      trainer::TrainOptions().epochs);
 }
 
-std::vector<std::string> how_to_train(const Trainer& trainer, const trainer::TrainOptions& options,
-                                      const hyp::Space& space, const hyp::Hyperparameters& hyp,
-                                      const std::string& file) {
+std::vector<std::string> how_to_train(const Trainer& trainer, const Python& with,
+                                      const trainer::TrainOptions& options, const hyp::Space& space,
+                                      const hyp::Hyperparameters& hyp, const std::string& file) {
   const bool built_in = is_built_in(trainer);
   const auto* python = python_trainer(trainer);
   std::vector<std::string> commands;
@@ -185,7 +185,9 @@ std::vector<std::string> how_to_train(const Trainer& trainer, const trainer::Tra
   } else if (has_all_yolov5_genes(space)) {
     // What options somebody else's program trains with is not known here.
     const bool known = python || built_in;
-    commands.push_back(yolov5_command(known ? options : trainer::TrainOptions(), hyp, file));
+    commands.push_back(
+        yolov5_command(known ? options : trainer::TrainOptions(), hyp, file,
+                       python && with.yolov5.empty() ? yolov5_package : yolov5_file));
   }
   if (built_in) commands.push_back(evolve_train_command(options, hyp, file));
   return commands;

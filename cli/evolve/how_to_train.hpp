@@ -25,17 +25,20 @@ std::string ultralytics_command(const trainer::TrainOptions& options, const hyp:
 std::string evolve_train_command(const trainer::TrainOptions& options,
                                  const hyp::Hyperparameters& hyp, const std::string& file);
 
+/// The program in YOLOv5's repository, and in its package.
+inline const std::string yolov5_file = "train.py", yolov5_package = "-m yolov5.train";
+
 /// The command that trains with the hyperparameters of `file` in YOLOv5, with all options of the
 /// trials that bear on training; not with what only evolve has, the embedded data set and its
-/// model.
+/// model. `program` is what Python is to run.
 std::string yolov5_command(const trainer::TrainOptions& options, const hyp::Hyperparameters& hyp,
-                           const std::string& file);
+                           const std::string& file, const std::string& program = yolov5_file);
 
 /// The commands that train with the hyperparameters of `file`, as far as they apply to a run with
 /// this trainer, a line each: the one for the program that trained (or for YOLOv5, if the set has
 /// all that YOLOv5 needs), and the one for `evolve train`.
-std::vector<std::string> how_to_train(const Trainer& trainer, const trainer::TrainOptions& options,
-                                      const hyp::Space& space, const hyp::Hyperparameters& hyp,
-                                      const std::string& file);
+std::vector<std::string> how_to_train(const Trainer& trainer, const Python& with,
+                                      const trainer::TrainOptions& options, const hyp::Space& space,
+                                      const hyp::Hyperparameters& hyp, const std::string& file);
 
 }  // namespace evolve::cli

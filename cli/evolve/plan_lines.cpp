@@ -107,9 +107,9 @@ std::vector<std::string> plan_lines(const Plan& plan) {
                               core::counted(std::ssize(slots), "slot"), listed(slots)));
   lines.insert(lines.end(), plan.device_notes.begin(), plan.device_notes.end());
   lines.push_back("each " + what_runs(o, run.space));
-  lines.push_back(fmt::format("{} of {} evolve: {}", genes.size(),
+  lines.push_back(fmt::format("{} of {} {}: {}", genes.size(),
                               core::counted(std::ssize(run.space.genes), "hyperparameter"),
-                              fmt::join(genes, " ")));
+                              genes.size() == 1 ? "evolves" : "evolve", fmt::join(genes, " ")));
   lines.push_back("fitness " + o.fitness);
   const auto known = known_lines(run.earlier, o.from.empty());
   lines.insert(lines.end(), known.begin(), known.end());

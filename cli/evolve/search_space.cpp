@@ -27,13 +27,13 @@ Where written(const std::string& gene, bool is_start, const hyp::HypFile& start,
 }
 
 /// The space's genes mean something to a trainer with YOLOv5's. The built-in one must also be able
-/// to take their values; YOLOv5 says itself what it cannot.
+/// to take their values; YOLOv5 says itself what it cannot, but for an optimizer.
 void check_known(const hyp::Space& space, const hyp::HypFile& start, const EvolveOptions& options) {
   for (const auto& gene : space.genes) {
     const auto values = extreme_values(gene);
+    const bool looked_at = is_built_in(options.trainer) || gene.name == "optimizer";
     const auto fault = hyperparameter_fault(
-        gene.name, is_built_in(options.trainer) ? values : std::vector<hyp::Value>(),
-        options.trainer_texts.name,
+        gene.name, looked_at ? values : std::vector<hyp::Value>(), options.trainer_texts.name,
         ", or name an external trainer that knows it (--trainer-command or --trainer-exec)");
     if (!fault) continue;
     const bool is_start = hyperparameter_fault(gene.name, {values.front()}).has_value();

@@ -104,13 +104,20 @@ def saved_at_once(save):
 
 
 def keep_images(dataset_class):
-    """Makes Ultralytics' data sets keep from one trial to the next the images that they hold in memory."""
-    images, fits, cache = {}, dataset_class.check_cache_ram, dataset_class.cache_images
+    """Makes Ultralytics' data sets keep from one trial to the next the images that they hold in memory. With another share of
+    the images, or another size, it is another data set, which takes the place of the last one."""
+    images, last, fits, cache = {}, {}, dataset_class.check_cache_ram, dataset_class.cache_images
 
     def key(dataset):
         return tuple(dataset.im_files), str(dataset.imgsz), dataset.rect
 
+    def take_the_place_of_the_last(dataset):
+        before, last[dataset.prefix] = last.get(dataset.prefix), key(dataset)  # "train: ", "val: "
+        if before not in last.values():
+            images.pop(before, None)
+
     def check_cache_ram(dataset):
+        take_the_place_of_the_last(dataset)
         # It looks at images drawn at random: a trial draws as many whether it is the first or not.
         found = fits(dataset)
         if key(dataset) not in images:

@@ -67,19 +67,24 @@ def check_values(space, begins):
                     check_uncut(name, value, setting, evolves=len(values) > 1)
 
 
-def check_optimizers(names):
-    """Raises what Ultralytics says of an optimizer that it does not have."""
+def check_optimizers(space, given):
+    """Raises what Ultralytics says of an optimizer that it does not have, be it one of the space's or that given."""
     import types
 
     import torch
     from ultralytics.engine.trainer import BaseTrainer
 
+    names = space.get("optimizer", [given])
     for name in names:
         try:
             BaseTrainer.build_optimizer(types.SimpleNamespace(), torch.nn.Linear(1, 1), name)
         except NotImplementedError as error:
             said = worker.said_by(error).split(" Request support")[0]
-            raise worker.TrialFailed("other", said.replace("'None'", f"'{name}'")) from None  # of some versions
+            unknown = worker.TrialFailed("other", said.replace("'None'", f"'{name}'"))  # of some versions
+            if "optimizer" not in space:
+                raise unknown from None
+            with worker.of_hyperparameter("optimizer", is_start=name == names[0]):
+                raise unknown from None
         except Exception:  # noqa: BLE001  it wants a model that is one
             pass
 
@@ -146,7 +151,7 @@ def check(options, space, begins):
         least = ".".join(map(str, LEAST_VERSION))
         raise worker.TrialFailed("other", f"ultralytics {ultralytics.__version__} is too old, evolve needs {least} or later")
     check_values(space, begins)
-    check_optimizers(space.get("optimizer", [options["optimizer"]]))
+    check_optimizers(space, options["optimizer"])
     task = check_model(options["cfg"] or options["weights"]).task
     if task not in (*BOXED, "classify"):
         raise worker.TrialFailed("other", NO_TASK)

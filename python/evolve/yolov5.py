@@ -12,6 +12,7 @@ It cannot pause: YOLOv5's checkpoints keep half-precision weights and no random 
 another one.
 """
 
+import glob
 import logging
 import os
 import pathlib
@@ -248,6 +249,13 @@ def check_weights(weights, cfg, module):
         raise ValueError(f"'{weights}' has no weights of YOLOv5's ({worker.said_by(error)}); {remedy}") from None
 
 
+def check_places(found):
+    """Raises what YOLOv5 would find nothing in: it takes a folder's name for a pattern."""
+    for place in data_set.places_of(found, "train") + data_set.places_of(found, "val"):
+        if os.path.isdir(place) and place not in glob.glob(place):
+            raise ValueError(f"YOLOv5 finds no images in '{place}', for it takes [, ? and * for a pattern; rename the folder")
+
+
 def check(options, space, begins):
     """See worker.main. What hyperparameters and optimizers YOLOv5 has, evolve knows."""
     checkout = checkout_named()
@@ -257,6 +265,8 @@ def check(options, space, begins):
         check_table(cfg, module)
     if options["weights"]:
         check_weights(options["weights"], cfg, module)
+    if os.path.isdir(options["data"]):
+        raise ValueError(f"'{options['data']}' is a folder; name the data set's YAML file")
     data = module.check_file(options["data"])
     contents = {}
     try:
@@ -269,6 +279,7 @@ def check(options, space, begins):
             raise
     else:
         data_set.check_images(data, found)
+        check_places(found)
         contents = data_set.contents_of(found)
         data_set.check_same(options["data"], contents, options.get("inputs") or {})
     return f"yolov5 {version_of(module, checkout)}, torch {sys.modules['torch'].__version__}", [], contents

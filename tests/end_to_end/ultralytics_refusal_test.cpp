@@ -173,6 +173,9 @@ TEST(Ultralytics, IsRefusedBeforeItTrainsWhatItDoesNotFind) {
               HasSubstr("its task has no precision, recall and mAP"));
   EXPECT_THAT(said_of(folder, trials("yolo11n.yaml", 1, {"--optimizer", "Foo"})),
               HasSubstr("Optimizer 'Foo' not found in list of available optimizers."));
+  write_file(folder / "space.yaml", "optimizer: {choices: [SGD, Foo]}\n");
+  EXPECT_THAT(said_of(folder, trials("yolo11n.yaml", 1, {"--space", "space.yaml"})),
+              HasSubstr("space.yaml:1: Optimizer 'Foo' not found"));
   Folder without;
   EXPECT_THAT(said_of(without, trials("yolo11n.yaml", 1, {"--data", "nowhere.yaml"})),
               HasSubstr("FileNotFoundError: 'nowhere.yaml' does not exist"));

@@ -387,7 +387,8 @@ TEST(Ultralytics, ReadsImagesOnceForAllTrialsOfAProcessThatKeepThem) {
   expect_once("Caching images", {"--cache"});
 }
 
-// The stand-in fails where it is given images of another size.
+// The stand-in fails where it is given images of another size. Those of the last one are kept, no
+// others: memory would grow with each share of the images that a trial has.
 TEST(Ultralytics, ReadsImagesAnewForTrialsThatTrainOnAnotherSize) {
   Folder folder;
   write_file(folder / "space.yaml", "imgsz: {choices: [64, 96]}\nbox: [4.0, 8.0]\n");
@@ -395,17 +396,18 @@ TEST(Ultralytics, ReadsImagesAnewForTrialsThatTrainOnAnotherSize) {
       run(folder, trials("yolo11n.yaml", 8, {"--space", "space.yaml", "--cache", "ram"}));
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(count(journal(folder / "run"), "failed"), 0);
-  std::set<int> sizes;
+  std::vector<int> sizes;
   std::string logs;
   for (int trial = 0; trial < 8; ++trial) {
-    sizes.insert(settings_of(folder, trial)["imgsz"].get<int>());
+    sizes.push_back(settings_of(folder, trial)["imgsz"].get<int>());
     logs += read_file(trial_folder(folder, trial) / "log");
   }
-  EXPECT_EQ(sizes, (std::set{64, 96}));
+  const auto runs_of_a_size = std::unique(sizes.begin(), sizes.end()) - sizes.begin();
+  EXPECT_GE(runs_of_a_size, 3);
   const auto lines = lines_of(logs);
   EXPECT_EQ(std::ranges::count_if(
                 lines, [](const auto& line) { return line.starts_with("Caching images"); }),
-            2);
+            runs_of_a_size);
 }
 
 TEST(Ultralytics, ChecksMixedPrecisionOnceForAllTrialsOfAProcess) {

@@ -38,11 +38,9 @@ std::string failure_of(const std::string& model) {
 
 /// What evolve says of a run that cannot start, before anything is written.
 std::string said_of(const Folder& folder, const std::vector<std::string>& arguments) {
-  const auto ended = run(folder, arguments);
-  EXPECT_EQ(ended.code, 2) << ended.out;
-  EXPECT_EQ(lines_of(ended.err).size(), 1u);
+  const auto said = refusal_of(run(folder, arguments));
   EXPECT_FALSE(std::filesystem::exists(folder / "run"));
-  return ended.err;
+  return said;
 }
 
 TEST(Yolov5, TrainsTrialAfterTrialInOneProcessPerSlot) {
@@ -53,7 +51,7 @@ TEST(Yolov5, TrainsTrialAfterTrialInOneProcessPerSlot) {
   std::set<int> processes;
   for (int trial = 0; trial < 6; ++trial) processes.insert(given(folder, trial)["pid"].get<int>());
   EXPECT_LE(processes.size(), 2u);
-  EXPECT_THAT(ended.out, HasSubstr("Use it in YOLOv5: python train.py --data my.yaml "));
+  EXPECT_THAT(ended.out, HasSubstr("Use it in YOLOv5: python -m yolov5.train --data my.yaml "));
 }
 
 TEST(Yolov5, GoesOnWithTheWeightsThatItHasFetchedAndWithNoOthers) {
@@ -173,7 +171,7 @@ TEST(Yolov5, IsUsedWithTheOptionsOfItsTrials) {
                                          "--noautoanchor", "--freeze", "0", "1"}));
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(lines_of(ended.out).back(),
-            "Use it in YOLOv5: python train.py --data my.yaml --cfg yolov5n.yaml --imgsz 64 "
+            "Use it in YOLOv5: python -m yolov5.train --data my.yaml --cfg yolov5n.yaml --imgsz 64 "
             "--batch-size 8 --weights '' --hyp run/hyp_evolved.yaml --rect --noautoanchor "
             "--freeze 0 1");
 }
@@ -362,6 +360,23 @@ TEST(Yolov5, RefusesAHyperparameterThatYolov5DoesNotHave) {
   const auto ended = run(folder, trials("yolov5n.yaml", 1, {"--hyp", "hyp.yaml"}));
   EXPECT_EQ(ended.code, 2);
   EXPECT_THAT(ended.err, HasSubstr("'dfl' means nothing to the yolov5 trainer"));
+}
+
+TEST(Yolov5, RefusesAnOptimizerThatItCannotBeToldToUse) {
+  Folder folder;
+  write_file(folder / "space.yaml", "optimizer: {choices: [SGD, RMSProp]}\n");
+  EXPECT_THAT(said_of(folder, trials("yolov5n.yaml", 1, {"--space", "space.yaml"})),
+              HasSubstr("space.yaml:1: optimizer: RMSProp cannot be trained with"));
+}
+
+TEST(Yolov5, RefusesDataThatItWouldNotFind) {
+  Folder folder;
+  EXPECT_THAT(said_of(folder, trials("yolov5n.yaml", 1, {"--data", "images"})),
+              HasSubstr("/images' is a folder; name the data set's YAML file"));
+  std::filesystem::create_directory(folder / "set [1]");
+  write_file(folder / "other.yaml", "train: set [1]\n");
+  EXPECT_THAT(said_of(folder, trials("yolov5n.yaml", 1, {"--data", "other.yaml"})),
+              HasSubstr("for it takes [, ? and * for a pattern; rename the folder"));
 }
 
 }  // namespace

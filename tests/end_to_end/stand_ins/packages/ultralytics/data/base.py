@@ -12,6 +12,7 @@ class BaseDataset:
             raise FileNotFoundError(f"{folder} does not exist")
         for _ in TQDM(range(4)):  # looks at the labels
             time.sleep(1.5 if "slow" in args.model and mode == "train" else 0)
+        self.prefix = f"{mode}: "
         self.im_files, self.imgsz, self.rect = [folder + "/a.jpg"], args.imgsz, args.rect
         has_labels = mode == "train" or args.task == "classify" or "unlabelled" not in pathlib.Path(args.data).read_text()
         self.labels = [{"cls": []}, {"cls": [0] if has_labels else []}]
