@@ -26,8 +26,9 @@ float area(const Box& box) {
 }
 
 float iou(const Box& a, const Box& b) {
-  const float w = std::max(0.f, std::min(a.x2, b.x2) - std::max(a.x1, b.x1));
-  const float h = std::max(0.f, std::min(a.y2, b.y2) - std::max(a.y1, b.y1));
+  const float w = std::min(a.x2, b.x2) - std::max(a.x1, b.x1);
+  const float h = std::min(a.y2, b.y2) - std::max(a.y1, b.y1);
+  if (!(w > 0 && h > 0)) return 0;
   return w * h / (area(a) + area(b) - w * h + 1e-7f);
 }
 

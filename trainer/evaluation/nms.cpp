@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "trainer/vector_loop.hpp"
+
 namespace evolve::trainer {
 namespace {
 
@@ -59,7 +61,32 @@ std::vector<Key> candidates(std::span<const float> predictions, int nc, const Nm
   return keys;
 }
 
-/// The kept boxes of one class, in blocks that the compiler turns into vector instructions.
+constexpr std::size_t lanes = 16;
+
+/// Kept boxes, with which the compiler makes vector instructions. Unused lanes hold an empty box at
+/// the origin, which overlaps nothing: 0 / area is 0, and 0 / 0 is NaN, which is not greater than
+/// anything.
+struct Block {
+  std::array<float, lanes> x1{}, y1{}, x2{}, y2{}, area{};
+};
+
+/// Whether the IoU of `box` with any of `blocks` is greater than `threshold`.
+EVOLVE_VECTOR_LOOP
+bool any_overlaps(std::span<const Block> blocks, const Box& box, float area, float threshold) {
+  for (const Block& block : blocks) {
+    std::int32_t any = 0;
+    for (std::size_t i = 0; i < lanes; ++i) {
+      const float w = std::min(box.x2, block.x2[i]) - std::max(box.x1, block.x1[i]);
+      const float h = std::min(box.y2, block.y2[i]) - std::max(box.y1, block.y1[i]);
+      const float inter = (w > 0 ? w : 0) * (h > 0 ? h : 0);
+      any |= inter / (block.area[i] + area - inter) > threshold;
+    }
+    if (any != 0) return true;
+  }
+  return false;
+}
+
+/// The kept boxes of one class.
 class KeptBoxes {
  public:
   void add(const Box& box, float area) {
@@ -73,30 +100,11 @@ class KeptBoxes {
     block.area[lane] = area;
   }
 
-  /// Whether the IoU of `box` with any kept box is greater than `threshold`.
   bool any_overlaps(const Box& box, float area, float threshold) const {
-    for (const Block& block : blocks_) {
-      std::array<std::int32_t, lanes> over;
-      for (std::size_t i = 0; i < lanes; ++i) {
-        const float w = std::min(box.x2, block.x2[i]) - std::max(box.x1, block.x1[i]);
-        const float h = std::min(box.y2, block.y2[i]) - std::max(box.y1, block.y1[i]);
-        const float inter = (w > 0 ? w : 0) * (h > 0 ? h : 0);
-        over[i] = inter / (block.area[i] + area - inter) > threshold;
-      }
-      std::int32_t any = 0;
-      for (const auto flag : over) any |= flag;
-      if (any != 0) return true;
-    }
-    return false;
+    return trainer::any_overlaps(blocks_, box, area, threshold);
   }
 
  private:
-  static constexpr std::size_t lanes = 16;
-  /// Unused lanes hold an empty box at the origin, which overlaps nothing: 0 / area is 0, and 0 / 0
-  /// is NaN, which is not greater than anything.
-  struct Block {
-    std::array<float, lanes> x1{}, y1{}, x2{}, y2{}, area{};
-  };
   std::vector<Block> blocks_;
   std::size_t used_ = 0;
 };

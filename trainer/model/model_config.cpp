@@ -45,6 +45,7 @@ class Resolver {
     scales_.push_back(scale(layer));
     if (row.module == "Detect") {
       for (const int from : layer.from) config_.strides.push_back(scale_of(from).stride);
+      check_upsampled();
     }
     config_.layers.push_back(std::move(layer));
   }
@@ -128,6 +129,19 @@ class Resolver {
                         from, core::counted(std::abs(more), "cell"),
                         more > 0 ? "longer" : "shorter"),
             usual_padding);
+    }
+  }
+
+  /// Of part of a cell nn.Upsample makes more cells than the maps have that it is joined with.
+  void check_upsampled() const {
+    const int images = image_stride(config_);
+    for (const LayerSpec& layer : config_.layers) {
+      const int stride = scale_of(layer.from.front()).stride;
+      if (std::holds_alternative<UpsampleSpec>(layer.modules.front()) && images % stride != 0)
+        throw error(fmt::format("nn.Upsample takes a map of stride {}, and the sides of images are "
+                                "multiples of {}",
+                                stride, images),
+                    "let Detect take a map of that stride, too");
     }
   }
 

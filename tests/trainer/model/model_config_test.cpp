@@ -188,6 +188,15 @@ TEST(ModelConfig, RefusesMapsThatHaveOtherCellsThanTheirStridesSay) {
   EXPECT_THAT(
       refused(table_with("  - [-1, 1, SPPF, [8, 4]]")),
       HasSubstr("SPPF's kernel is 4: it would join maps of different sizes; choose an odd"));
+  EXPECT_THAT(refused("nc: 3\ndepth_multiple: 1.0\nwidth_multiple: 1.0\nanchors: 3\nbackbone:\n"
+                      "  - [-1, 1, Conv, [16, 6, 2, 2]]\n"
+                      "  - [-1, 1, Conv, [16, 3, 3, 1]]\n"
+                      "  - [-1, 1, Conv, [24, 3, 2]]\n"
+                      "  - [-1, 1, nn.Upsample, [None, 2, nearest]]\n"
+                      "  - [[-1, 1], 1, Concat, [1]]\n"
+                      "head:\n  - [[4, 2], 1, Detect, [nc, anchors]]\n"),
+              HasSubstr("m.yaml:12: nn.Upsample takes a map of stride 12, and the sides of images "
+                        "are multiples of 32; let Detect take a map of that stride, too"));
 }
 
 TEST(ModelConfig, HasMapsOfAsManyCellsAsTheirStridesSay) {
