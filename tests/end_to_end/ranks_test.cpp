@@ -195,10 +195,7 @@ TEST_F(TwoDevices, TrainAndGoOnAsIfTheyHadNotBeenCutOff) {
 
 TEST_F(TwoDevices, AreRefusedWhereTheyCannotTrain) {
   const auto refusal = [&](const std::vector<std::string>& arguments) {
-    const auto ended = evolve(folder.path(), arguments);
-    EXPECT_EQ(ended.code, 2) << ended.out;
-    EXPECT_EQ(lines_of(ended.err).size(), 1u) << ended.err;
-    return ended.err;
+    return refusal_of(evolve(folder.path(), arguments));
   };
   const auto small =
       "--batch-size 1: each of the 2 devices of cpu:0+cpu:1 trains a part of a "

@@ -18,10 +18,8 @@ using testing::HasSubstr;
 void expect_refusal(const Folder& folder, std::vector<std::string> arguments,
                     const std::vector<std::string>& parts) {
   arguments.insert(arguments.end(), {"--trainer-command", fake_trainer(), "--output", "run"});
-  const auto ended = evolve(folder.path(), arguments);
-  EXPECT_EQ(ended.code, 2) << ended.out;
-  EXPECT_EQ(lines_of(ended.err).size(), 1u) << ended.err;
-  for (const auto& part : parts) EXPECT_THAT(ended.err, HasSubstr(part));
+  const auto said = refusal_of(evolve(folder.path(), arguments));
+  for (const auto& part : parts) EXPECT_THAT(said, HasSubstr(part));
   EXPECT_FALSE(std::filesystem::exists(folder / "run"));
 }
 

@@ -269,10 +269,8 @@ TEST(Val, AgreesWithTheTrainingAndWithItsJson) {
 TEST(Val, NeedsWeightsThatAreWeights) {
   const Folder folder;
   write_file(folder / "a.pt", "no weights");
-  const auto ended = evolve(folder.path(), {"val", "--weights", "a.pt"});
-  EXPECT_EQ(ended.code, 2) << ended.out;
-  EXPECT_THAT(ended.err, HasSubstr("/a.pt: "));
-  EXPECT_EQ(lines_of(ended.err).size(), 1u);
+  EXPECT_THAT(refusal_of(evolve(folder.path(), {"val", "--weights", "a.pt"})),
+              HasSubstr("/a.pt: "));
 }
 
 }  // namespace
