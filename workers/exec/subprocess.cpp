@@ -49,7 +49,7 @@ void Subprocess::end() {
        core::write_without_sigpipe(STDERR_FILENO, read())) {
     int status = 0;
     const pid_t ended = ::waitpid(-1, &status, WNOHANG);
-    if (ended < 0) break;
+    if (ended < 0) return;
     if (ended == id_) status_ = status;
     if (ended == 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
