@@ -195,11 +195,9 @@ class Training {
   hyp::Metrics last_metrics() const try {
     std::error_code unreadable;
     if (!fs::exists(results_, unreadable) && !unreadable)
-      throw TrainingFailed{FailureKind::data,
-                           "the command ended without writing " + results_ + full_disk()};
+      throw without_result("the command ended without writing " + results_);
     const auto table = parse_results_csv(core::read_text_file(results_), results_);
-    if (table.epochs.empty())
-      throw TrainingFailed{FailureKind::data, results_ + " has no row of numbers" + full_disk()};
+    if (table.epochs.empty()) throw without_result(results_ + " has no row of numbers");
     const auto& last = table.epochs.back();
     if (const auto wrong = hyp::first_not_finite(last))
       throw TrainingFailed{FailureKind::diverged,
@@ -207,15 +205,15 @@ class Training {
                                        table.columns[*wrong], text_of(last.values()[*wrong]))};
     return last;
   } catch (const Error& error) {
-    throw TrainingFailed{FailureKind::data, error.what() + full_disk()};
+    throw without_result(error.what());
   }
 
-  /// What the command need not have noticed when it wrote.
-  std::string full_disk() const {
+  /// Names a full disk, which the command need not have noticed when it wrote.
+  TrainingFailed without_result(const std::string& why) const {
     struct statvfs disk {};
     const bool is_full =
         ::statvfs(order_.dir.c_str(), &disk) == 0 && disk.f_blocks > 0 && disk.f_bavail == 0;
-    return is_full ? fmt::format(" ({})", std::strerror(ENOSPC)) : "";
+    return {FailureKind::data, is_full ? fmt::format("{} ({})", why, std::strerror(ENOSPC)) : why};
   }
 
   static std::string text_of(double metric) {
