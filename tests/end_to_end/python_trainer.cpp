@@ -77,6 +77,13 @@ void expect_refusal(const std::vector<std::string>& words, const std::string& li
   EXPECT_FALSE(std::filesystem::exists(folder / "run"));
 }
 
+std::string refusal_with(const std::string& trainer, const Folder& folder,
+                         const std::vector<std::string>& arguments) {
+  const auto said = refusal_of(run_with(trainer, folder, arguments));
+  EXPECT_FALSE(std::filesystem::exists(folder / "run"));
+  return said;
+}
+
 std::string failure_with(const std::string& trainer, const std::string& model,
                          std::vector<std::string> more) {
   Folder folder;

@@ -38,6 +38,10 @@ nlohmann::json settings_of(const Folder& folder, int trial);
 /// Expects that this command is refused with this line.
 void expect_refusal(const std::vector<std::string>& words, const std::string& line);
 
+/// What evolve says of a run with this trainer that cannot start, before anything is written.
+std::string refusal_with(const std::string& trainer, const Folder& folder,
+                         const std::vector<std::string>& arguments);
+
 /// How the first trial of `model` fails: "kind: message".
 std::string failure_with(const std::string& trainer, const std::string& model,
                          std::vector<std::string> more = {});

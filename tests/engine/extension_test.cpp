@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "hyp/space.hpp"
+#include "tests/engine/trials.hpp"
 #include "tests/refusal.hpp"
 
 namespace evolve::engine {
@@ -12,14 +13,7 @@ namespace {
 void train(RunState& state, int most = 1000) {
   while (const auto* next = most-- > 0 ? state.next_trial() : nullptr) {
     const auto trial = *next;
-    if (trial.repeat > 0) {
-      state.apply(results::Repeating{.trial = trial.number, .repeat = trial.repeat});
-    } else {
-      state.apply(results::Started{.trial = trial.number, .hyp = trial.hyp});
-    }
-    state.apply(hyp::Outcome{.trial = trial.number,
-                             .repeat = trial.repeat,
-                             .result = hyp::Completed{{.map50 = 0.5}, 0.5}});
+    train_one(state, trial, 0.5);
   }
 }
 

@@ -12,6 +12,7 @@
 #include "engine/run_state.hpp"
 #include "ga/random/rng.hpp"
 #include "hyp/fitness.hpp"
+#include "tests/engine/trials.hpp"
 #include "tests/files.hpp"
 #include "tests/temporary_folder.hpp"
 
@@ -30,14 +31,7 @@ double fitness_of(int trial) {
 void train_next(RunState& state, double (*of_repeat)(int trial) = fitness_of) {
   const auto trial = *state.next_trial();
   const double fitness = trial.repeat > 0 ? of_repeat(trial.number) : fitness_of(trial.number);
-  if (trial.repeat > 0) {
-    state.apply(results::Repeating{.trial = trial.number, .repeat = trial.repeat});
-  } else {
-    state.apply(results::Started{.trial = trial.number, .hyp = trial.hyp});
-  }
-  state.apply(hyp::Outcome{.trial = trial.number,
-                           .repeat = trial.repeat,
-                           .result = hyp::Completed{{.map50 = fitness}, fitness}});
+  train_one(state, trial, fitness);
 }
 
 // Trains all that is to be trained, one at a time, repeats with this fitness; the repeated trials.

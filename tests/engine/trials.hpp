@@ -24,6 +24,18 @@ inline hyp::Outcome completed(int trial, double fitness = 0.5) {
   return {.trial = trial, .device = "cpu:0", .result = hyp::Completed{{}, fitness}};
 }
 
+/// A training, or a repeat of one, from its start to its end: this is its mAP50, and its fitness.
+inline void train_one(RunState& state, const hyp::Trial& trial, double fitness) {
+  if (trial.repeat > 0) {
+    state.apply(results::Repeating{.trial = trial.number, .repeat = trial.repeat});
+  } else {
+    state.apply(results::Started{.trial = trial.number, .hyp = trial.hyp});
+  }
+  state.apply(hyp::Outcome{.trial = trial.number,
+                           .repeat = trial.repeat,
+                           .result = hyp::Completed{{.map50 = fitness}, fitness}});
+}
+
 inline hyp::Outcome failed(int trial, const hyp::Failed& failure, int attempt = 1) {
   return {.trial = trial, .device = "cpu:0", .attempt = attempt, .result = failure};
 }
