@@ -7,6 +7,7 @@
 #include "core/path.hpp"
 #include "engine/extension.hpp"
 #include "engine/failures.hpp"
+#include "ga/random/rng.hpp"
 #include "hyp/trial_folder.hpp"
 
 namespace evolve::engine {
@@ -224,7 +225,8 @@ void Run::probe_surroundings() {
   workers_.start({.order = {.trial = *probe_,
                             .hyp = state_.evolution().hyp(*probe_),
                             .epochs = std::min(furthest + 1, settings_.run.epochs),
-                            .seed = settings_.run.seed,
+                            .seed = ga::training_seed(settings_.run.seed,
+                                                      ga::seed_number(*probe_, /*repeat=*/0)),
                             .dir = folder.string(),
                             .options = settings_.trainer_options}},
                  std::move(*lease));

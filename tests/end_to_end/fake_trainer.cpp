@@ -235,6 +235,7 @@ void note(const Options& options, const json& mine, const json& train) {
     const json sight = {{"trial", trial},
                         {"device", device},
                         {"pid", getpid()},
+                        {"seed", train["seed"]},
                         {"uuid", mine.value("uuid", json())},
                         {"environment", environment()}};
     std::ofstream(options.seen, std::ios::app) << sight.dump() + "\n";

@@ -117,6 +117,13 @@ std::string fake_trainer(const std::string& options) {
   return std::string(FAKE_TRAINER_BINARY) + " " + options;
 }
 
+void finish_trials(const Folder& folder, int trials) {
+  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
+                                   "--trials", std::to_string(trials), "--output", "run"})
+                .code,
+            0);
+}
+
 std::string some_core() {
   const auto cores = core::CoreMask::of_this_thread().cores();
   return std::to_string(cores.at(static_cast<std::size_t>(::getpid()) % cores.size()));

@@ -63,6 +63,8 @@ std::string refusal_of(const Ended& ended);
 std::vector<std::string> evolve_command(std::vector<std::string> arguments);
 /// The command of the fake trainer with these options, for --trainer-command.
 std::string fake_trainer(const std::string& options = "");
+/// Runs so many trials of the fake trainer on cpu:0 to their end, in the folder's "run".
+void finish_trials(const Folder& folder, int trials);
 
 /// The number of a CPU core that this process may use. Tests that run at once mostly have
 /// different ones.

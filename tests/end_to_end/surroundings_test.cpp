@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <thread>
 
@@ -53,24 +54,30 @@ void expect_all_on_resume(const Folder& folder) {
   EXPECT_EQ(final_failures(folder / "run"), 0);
 }
 
+/// The files of the run in the folder, by their names.
+std::map<std::string, std::string> files_of_run(const Folder& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : fs::directory_iterator(folder / "run"))
+    if (entry.is_regular_file())
+      files.emplace(entry.path().filename().string(), read_file(entry.path()));
+  return files;
+}
+
 /// Somebody has moved the run's folder away, forgotten that it still runs, and begun another one
 /// there.
 void begin_another(const Folder& folder) {
   fs::rename(folder / "run", folder / "moved");
-  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
-                                   "--trials", "3", "--output", "run"})
-                .code,
-            0);
+  finish_trials(folder, 3);
 }
 
 /// What the run whose folder it was says, and that it has written nothing there.
-void expect_left_alone(const Folder& folder, const Ended& ended, const std::string& rows) {
+void expect_left_alone(const Folder& folder, const Ended& ended,
+                       const std::map<std::string, std::string>& files) {
   EXPECT_EQ(ended.code, 1);
   EXPECT_THAT(ended.err,
               HasSubstr("journal.jsonl: somebody has moved or removed it, or put another "
                         "file in its place; bring it back, or restore it from a copy"));
-  EXPECT_EQ(read_file(folder / "run/evolve.csv"), rows);
-  EXPECT_EQ(journal(folder / "run").front()["options"]["trials"], 3);
+  EXPECT_EQ(files_of_run(folder), files);
 }
 
 TEST(Surroundings, AFolderThatIsAnotherRunsNowIsLeftAlone) {
@@ -79,8 +86,8 @@ TEST(Surroundings, AFolderThatIsAnotherRunsNowIsLeftAlone) {
   ASSERT_TRUE(eventually([&] { return count(journal(folder / "run"), "started") >= 4; }));
   std::this_thread::sleep_for(std::chrono::milliseconds(500));  // what the last one left is written
   begin_another(folder);
-  const auto rows = read_file(folder / "run/evolve.csv");
-  expect_left_alone(folder, process.wait(), rows);
+  const auto files = files_of_run(folder);
+  expect_left_alone(folder, process.wait(), files);
 }
 
 TEST(Surroundings, AFolderAboveThatIsRenamedEndsTheRunWhichGoesOnThere) {
@@ -108,10 +115,10 @@ TEST(Surroundings, AFolderThatIsAnotherRunsNowIsLeftAloneByARunThatIsInterrupted
   std::this_thread::sleep_for(std::chrono::milliseconds(500));  // what the last one left is written
   process.signal(SIGSTOP);  // it notices nothing before it is interrupted
   begin_another(folder);
-  const auto rows = read_file(folder / "run/evolve.csv");
+  const auto files = files_of_run(folder);
   process.signal(SIGTERM);
   process.signal(SIGCONT);
-  expect_left_alone(folder, process.wait(), rows);
+  expect_left_alone(folder, process.wait(), files);
 }
 
 TEST(Surroundings, ADataSetThatDisappearsEndsTheRunAndBurnsNoTrial) {
@@ -342,6 +349,22 @@ TEST(Trainers, ThatStopForReasonsOfTheirOwnCompleteTheirTrials) {
   const auto ended = begin(folder, fake_trainer("--stops-itself")).wait();
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(completed(folder / "run").size(), 20U);
+}
+
+// NumPy, and so YOLOv5, takes no seed that is larger than a trial's may be.
+TEST(Surroundings, AreAskedAboutWithTheSeedOfTheTrialThatIsTrainedAgain) {
+  Folder folder;
+  const auto trainer = fake_trainer("--faults 1=data --seen " + (folder / "seen").string());
+  const auto ended =
+      evolve(folder.path(), {"--trainer-command", trainer, "--devices", "cpu:0", "--trials", "4",
+                             "--lag", "1", "--seed", "5000000000", "--output", "run"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  std::vector<nlohmann::json> seeds;
+  for (const auto& one : seen(folder))
+    if (one["trial"] == 0) seeds.push_back(one["seed"]);
+  ASSERT_EQ(seeds.size(), 2U);
+  EXPECT_EQ(seeds[0], seeds[1]);
+  EXPECT_LT(seeds[0], std::int64_t{1} << 31);
 }
 
 TEST(AFitness, ThatIsNotFiniteCostsItsTrialOneTraining) {
