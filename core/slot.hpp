@@ -30,6 +30,8 @@ struct Slot {
   /// A step of a job that may have other machines: neither the cores of this one nor its drivers
   /// tell whether the device is there.
   bool job_step = false;
+  /// The machine that has it, as a scheduler calls it; "": not told.
+  std::string machine = {};
   bool operator==(const Slot&) const = default;
 };
 

@@ -13,6 +13,9 @@ namespace {
 
 constexpr int blames_for_quarantine = 2;
 
+/// So many trials that fail at once are seldom all to blame themselves.
+constexpr std::size_t most_undecided = 3;
+
 /// How long a device that is quarantined for the first time is left alone; twice as long after each
 /// further time.
 constexpr std::chrono::seconds first_rest{15};
@@ -43,8 +46,10 @@ std::vector<std::string> Health::change(const std::vector<std::string>& devices,
 std::vector<Blame> Health::ended(const hyp::Outcome& outcome,
                                  const std::vector<std::string>& failed_on, Clock::time_point now) {
   std::vector<Blame> blames;
+  for (auto& [device, state] : states_) state.undecided.erase(outcome.trial);
   if (const auto* failed = std::get_if<hyp::Failed>(&outcome.result)) {
     if (failed->excused) return blames;
+    if (failed->epoch > 0) states_.at(outcome.device).undecided.clear();
     const bool lost = failed->kind == hyp::FailureKind::device_lost;
     if (lost || failed->failed_before_ready || failed->of_surroundings)
       settled_.emplace(outcome.trial, outcome.device);
@@ -55,6 +60,9 @@ std::vector<Blame> Health::ended(const hyp::Outcome& outcome,
       blame(outcome.device, failed->message, now, blames);
     } else if (failed->of_surroundings && !failed->unconfirmed) {
       surroundings_failed(outcome, failed->message, now, blames);
+    } else if (hyp::is_unexplained(failed->kind) && !failed->final && failed->epoch == 0 &&
+               failed_on.empty()) {
+      states_.at(outcome.device).undecided.insert(outcome.trial);
     }
     return blames;
   }
@@ -62,6 +70,7 @@ std::vector<Blame> Health::ended(const hyp::Outcome& outcome,
   auto& trained = states_.at(outcome.device);
   trained.blames = 0;
   trained.surroundings_failed = false;
+  trained.undecided.clear();
   for (const auto& device : std::set(failed_on.begin(), failed_on.end())) {
     if (device == outcome.device || !states_.contains(device)) continue;
     if (settled_.contains({outcome.trial, device})) continue;
@@ -102,6 +111,11 @@ void Health::blame(const std::string& device, const std::string& reason, Clock::
     state.since = now;
   }
   blames.push_back({.device = device, .reason = reason, .quarantined = state.quarantined});
+}
+
+bool Health::undecided(const std::string& device) const {
+  const auto& state = states_.at(device);
+  return !state.never_blamed && state.undecided.size() >= most_undecided;
 }
 
 bool Health::none_left() const {

@@ -53,6 +53,9 @@ class Health {
   void excuse(int trial, const std::string& device) { settled_.emplace(trial, device); }
 
   bool quarantined(const std::string& device) const { return states_.at(device).quarantined; }
+  /// The last trials on the device, several in a row, failed before they had trained an epoch, of
+  /// nothing that hyperparameters explain, and no other device has told yet whose fault that is.
+  bool undecided(const std::string& device) const;
   /// Every device is quarantined, so nothing can go on.
   bool none_left() const;
   /// The devices that have been quarantined for long enough to be looked at again.
@@ -77,6 +80,8 @@ class Health {
     /// well on another device since then.
     bool surroundings_failed = false;
     bool others_do_well = false;
+    /// See undecided().
+    std::set<int> undecided;
   };
   void surroundings_failed(const hyp::Outcome& outcome, const std::string& message,
                            Clock::time_point now, std::vector<Blame>& blames);

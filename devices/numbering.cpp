@@ -75,6 +75,15 @@ std::string missing_of(const core::Slot& slot, const std::vector<Accelerator>& l
   return core::members_of(slot.name)[static_cast<std::size_t>(missing - members.begin())];
 }
 
+bool is_masked_by_uuid(const core::Slot& slot) {
+  const auto* kind = core::find_device_kind(core::kind_of(slot.name));
+  const auto* mask = kind ? core::variable(slot, kind->mask) : nullptr;
+  return mask && !slot.identities.empty() &&
+         std::ranges::all_of(slot.identities, [&](const core::DeviceIdentity& identity) {
+           return !identity.uuid.empty() && mask->find(identity.uuid) != mask->npos;
+         });
+}
+
 Shown shown_to(const core::Slot& slot, const std::vector<Accelerator>& listed) {
   const auto is_of_kind = [&](const auto& one) { return one.kind == core::kind_of(slot.name); };
   if (slot.identities.size() != core::members_of(slot.name).size() ||

@@ -36,6 +36,9 @@ enum class Shown {
 };
 Shown shown_to(const core::Slot& slot, const std::vector<Accelerator>& listed);
 
+/// Whether the slot's mask names its devices by their UUIDs, which no driver numbers anew.
+bool is_masked_by_uuid(const core::Slot& slot);
+
 /// Whether the slot's environment is what shows a process these devices, in this order.
 bool shows(const core::Slot& slot, const std::vector<Accelerator>& devices);
 

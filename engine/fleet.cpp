@@ -13,6 +13,8 @@ namespace {
 
 /// How often drivers are asked, and how soon again when something waits for the answer.
 constexpr std::chrono::seconds often{30}, soon{1};
+/// How long a driver may be silent that may number its devices anew.
+constexpr std::chrono::seconds longest_silence{30};
 
 /// Of another machine.
 bool is_elsewhere(const core::Slot& slot) {
@@ -39,6 +41,11 @@ std::optional<devices::Accelerator> device_of(const core::Slot& slot,
                                               const std::vector<devices::Accelerator>& sample) {
   const auto members = devices::devices_of(slot, sample);
   return members ? std::optional(devices::together(*members)) : std::nullopt;
+}
+
+/// Whether the device's driver has said anything.
+bool lists_kind_of(const std::string& device, const std::vector<devices::Accelerator>& sample) {
+  return std::ranges::count(sample, core::kind_of(device), &devices::Accelerator::kind) > 0;
 }
 
 /// Of a slot, or of the one device of a group that it is about.
@@ -131,10 +138,17 @@ std::map<std::string, int> Fleet::change(const std::vector<core::Slot>& slots,
 std::optional<core::Lease> Fleet::lease(const std::vector<std::string>& failed_on) {
   // Only a trial that has failed chooses: of a thousand devices nobody looks at all for each trial.
   const auto among = failed_on.empty() ? std::vector<std::string>() : eligible(failed_on);
+  std::optional<bool> judged;
+  // A device that fails whatever it gets would have all trials bred before another one has ended.
+  const auto awaits_others = [&](const std::string& device) {
+    if (!failed_on.empty() || !health_.undecided(device)) return false;
+    if (!judged) judged = has_judge();
+    return *judged;
+  };
   return pool_.try_lease([&](const core::Slot& slot) {
     const auto& device = slot.name;
     const auto& known = devices_.at(device);
-    if (known.starting || !usable(device)) return false;
+    if (known.starting || !usable(device) || awaits_others(device)) return false;
     if (!failed_on.empty() && std::ranges::count(among, device) == 0) return false;
     if (known.limit && known.running >= *known.limit) return false;
     if (!needs_worker(device)) return true;
@@ -150,13 +164,33 @@ std::vector<std::string> Fleet::eligible(const std::vector<std::string>& failed_
     if (device.slot && usable(name)) all.push_back(name);
   auto others = without(all, failed_on);
   if (others.empty()) others = without(all, std::span(failed_on).last(1));
-  return others.empty() ? all : others;
+  // What is wrong with a machine is wrong with all of its devices.
+  auto elsewhere = others;
+  std::erase_if(elsewhere, [&](const auto& device) { return is_on_machine_of(device, failed_on); });
+  return !elsewhere.empty() ? elsewhere : others.empty() ? all : others;
+}
+
+bool Fleet::is_on_machine_of(const std::string& device,
+                             const std::vector<std::string>& others) const {
+  const auto machine_of = [&](const std::string& name) {
+    const auto known = devices_.find(name);
+    return known != devices_.end() && known->second.slot ? known->second.slot->machine : "";
+  };
+  const auto machine = machine_of(device);
+  return !machine.empty() && std::ranges::count(others, machine, machine_of) > 0;
 }
 
 bool Fleet::has_another(const std::vector<std::string>& failed_on) {
   return std::ranges::any_of(devices_, [&](const auto& entry) {
     const auto& [name, device] = entry;
     return device.slot && std::ranges::count(failed_on, name) == 0 && usable(name);
+  });
+}
+
+bool Fleet::has_judge() {
+  return std::ranges::any_of(devices_, [&](const auto& entry) {
+    const auto& [name, device] = entry;
+    return device.slot && !health_.undecided(name) && usable(name);
   });
 }
 
@@ -270,23 +304,29 @@ void Fleet::ask_drivers() {
 void Fleet::check_numbers(const std::vector<devices::Accelerator>& sample) {
   renumbered_ = false;
   for (auto& [name, device] : devices_) {
-    device.in_doubt = false;
+    const bool doubted = std::exchange(device.in_doubt, false);
     const bool missed = std::exchange(device.missing, false);
     if (!device.sampled) continue;
     const auto shown = devices::shown_to(*device.slot, sample);
     const auto now = device_of(*device.slot, sample);
     const bool out_of_order = now && !now->ok();
-    device.missing = shown == devices::Shown::missing || out_of_order;
-    device.in_doubt = shown != devices::Shown::own || out_of_order;
+    // As long as it does not say how it numbers the others now, theirs may be wrong.
+    const bool unanswered =
+        doubted && !lists_kind_of(name, sample) && !devices::is_masked_by_uuid(*device.slot);
+    device.silent_since = unanswered ? device.silent_since.value_or(Clock::now())
+                                     : std::optional<Clock::time_point>();
+    device.missing = shown == devices::Shown::missing || out_of_order || unanswered;
+    device.in_doubt = shown != devices::Shown::own || out_of_order || unanswered;
     renumbered_ = renumbered_ || (shown == devices::Shown::others && !out_of_order);
     if (!device.missing) continue;
-    // A driver may be wrong once.
-    if (!missed) {
+    // A driver may be wrong once, and silent for a while.
+    if (!missed || (unanswered && Clock::now() < *device.silent_since + longest_silence)) {
       wanted_ = true;
       continue;
     }
-    const auto reason = out_of_order ? out_of_order_reason(*device.slot, sample)
-                                     : not_listed_reason(*device.slot, sample);
+    const auto reason = unanswered     ? "its driver does not answer"
+                        : out_of_order ? out_of_order_reason(*device.slot, sample)
+                                       : not_listed_reason(*device.slot, sample);
     for (const auto& each : health_.quarantine(name, reason, Clock::now())) blame(each);
   }
 }

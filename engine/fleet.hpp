@@ -72,6 +72,10 @@ class Fleet {
   std::vector<std::string> eligible(const std::vector<std::string>& failed_on);
   /// It may take a trial, as far as that does not depend on the trial.
   bool usable(const std::string& device);
+  /// A device that could tell whether others or their trials are to blame.
+  bool has_judge();
+  /// Whether a scheduler says that it is on the machine of one of these.
+  bool is_on_machine_of(const std::string& device, const std::vector<std::string>& others) const;
   /// A trial that starts on it must start a worker first.
   bool needs_worker(const std::string& device) const { return count_(device).idle == 0; }
   bool full(const std::string& device);
@@ -98,6 +102,8 @@ class Fleet {
     bool in_doubt = false;
     /// Its driver did not list it when it was asked last, or said that it is out of order.
     bool missing = false;
+    /// Since then it has not said how it numbers this one now, which is in doubt.
+    std::optional<Clock::time_point> silent_since = {};
     /// Attempts under way.
     int running = 0;
     /// One of them is not handed over yet.

@@ -50,6 +50,29 @@ TEST(Health, BlamesADeviceForATrialOnlyOnceItEndedWellOnAnother) {
                   Blame{"xpu:1", "trial 4 failed on it and then ended well on xpu:2", false}));
 }
 
+TEST(Health, IsUndecidedOfADeviceOnWhichThreeTrialsFailedBeforeAnyTriedElsewhere) {
+  Health health({"xpu:0", "xpu:1"});
+  const auto retried = [](int trial, const std::string& device, int epoch = 0) {
+    auto outcome = failed(trial, device, hyp::FailureKind::crash);
+    std::get<hyp::Failed>(outcome.result).final = false;
+    std::get<hyp::Failed>(outcome.result).epoch = epoch;
+    return outcome;
+  };
+  for (const int trial : {1, 2}) health.ended(retried(trial, "xpu:0"), {}, noon);
+  health.ended(retried(3, "xpu:0", /*epoch=*/1), {}, noon);
+  for (const int trial : {4, 5}) health.ended(retried(trial, "xpu:0"), {}, noon);
+  EXPECT_FALSE(health.undecided("xpu:0")) << "one before them has trained an epoch";
+  health.ended(retried(6, "xpu:0"), {}, noon);
+  EXPECT_TRUE(health.undecided("xpu:0"));
+  EXPECT_FALSE(health.undecided("xpu:1"));
+  health.ended(retried(5, "xpu:1"), {"xpu:0"}, noon);
+  EXPECT_FALSE(health.undecided("xpu:0")) << "it was the trial";
+  health.ended(retried(7, "xpu:0"), {}, noon);
+  EXPECT_TRUE(health.undecided("xpu:0"));
+  health.ended(well(8, "xpu:0"), {}, noon);
+  EXPECT_FALSE(health.undecided("xpu:0")) << "one has ended well on it since";
+}
+
 TEST(Health, BlamesOncePerFailure) {
   Health health({"xpu:0", "xpu:1"});
   health.ended(lost(4, "xpu:0"), {}, noon);

@@ -371,6 +371,33 @@ TEST(DeviceFileOfGpus, NeedNotBeEditedWhereACardIsLostAndTheDriverNumbersTheOthe
   EXPECT_EQ(std::ranges::count(lines_of(ended.out), anew), 2) << "when it went, and when it came";
 }
 
+// Its numbers are not those that the slots have, and nobody can say which they are now.
+TEST(DeviceFileOfGpus, WaitForTheirNewNumbersWhereADriverThatHasLostACardIsSilent) {
+  Folder folder;
+  const std::string others = "name=B,bus=4;name=C,bus=5\n";
+  write_file(folder / "xpus", "name=A,bus=3;" + others);
+  write_file(folder / "init", "");
+  auto process = begin_on(folder, {intel, "FAKE_XPUS=@xpus", "FAKE_XPU_INIT=@init"},
+                          "xpu:0,xpu:1,xpu:2", "1000", "--faults 30=device_lost");
+  ASSERT_TRUE(eventually([&] { return lines_of(read_file(folder / "seen")).size() >= 3; }));
+  write_file(folder / "init", "crash");
+  write_file(folder / "xpus", others);
+  const auto started = [&] { return count(journal(folder / "run"), "started"); };
+  ASSERT_TRUE(eventually([&] { return count(journal(folder / "run"), "failed") == 1; }));
+  std::this_thread::sleep_for(std::chrono::seconds(4));
+  const int before = started();
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  EXPECT_EQ(started(), before);
+  EXPECT_EQ(count(journal(folder / "run"), "quarantined"), 0) << "it may answer yet";
+  write_file(folder / "init", "");
+  ASSERT_TRUE(eventually([&] { return masks_seen(folder)["xpu:2"].size() == 2; }));
+  process.signal(SIGTERM);
+  process.wait();
+  auto masks = masks_seen(folder);
+  EXPECT_THAT(masks["xpu:1"], ElementsAre("1", "0"));
+  EXPECT_THAT(masks["xpu:2"], ElementsAre("2", "1"));
+}
+
 // One card goes, and the last one is found out of order when the drivers are asked for their new
 // numbers.
 TEST(DeviceFileOfGpus, OfWhichOneIsOutOfOrderWhenTheyAreNumberedAnewGoOnOnTheOthers) {

@@ -99,6 +99,43 @@ TEST(Fleet, GivesATrialThatFailedEverywhereAnyDeviceButTheLast) {
   EXPECT_TRUE(alone.lease({"cuda:0"})) << "there is no other";
 }
 
+TEST(Fleet, GivesATrialThatFailedADeviceOfAnotherMachineFirst) {
+  const auto on = [](const std::string& name, const std::string& machine) {
+    return core::Slot{.name = name, .machine = machine};
+  };
+  Fleet fleet({on("cuda:0", "n1"), on("cuda:1", "n1"), on("cuda:2", "n2")}, {}, {}, no_worker);
+  auto busy = fleet.lease({"cuda:0"});
+  EXPECT_EQ((*busy)->name, "cuda:2");
+  EXPECT_FALSE(fleet.lease({"cuda:0"})) << "it waits for that one";
+  busy.reset();
+  EXPECT_EQ((*fleet.lease({"cuda:0", "cuda:1"}))->name, "cuda:2");
+  EXPECT_EQ((*fleet.lease({"cuda:2"}))->name, "cuda:0");
+  EXPECT_EQ((*fleet.lease({"cuda:0", "cuda:2"}))->name, "cuda:1") << "all have failed";
+}
+
+TEST(Fleet, GivesADeviceNothingMoreBeforeAnotherHasTriedWhatFailsOnIt) {
+  Fleet fleet({{.name = "cuda:0"}, {.name = "cuda:1"}}, {}, {}, no_worker);
+  const auto fails = [&](int trial, const std::string& device,
+                         const std::vector<std::string>& before) {
+    fleet.started(device);
+    fleet.handed_over();
+    fleet.ended({.trial = trial,
+                 .device = device,
+                 .result = hyp::Failed{.kind = hyp::FailureKind::crash, .final = false}},
+                before);
+  };
+  const auto other = fleet.lease({"cuda:0"});  // it trains for hours
+  for (const int trial : {0, 1, 2}) {
+    EXPECT_TRUE(fleet.lease({}));
+    fails(trial, "cuda:0", {});
+  }
+  EXPECT_FALSE(fleet.lease({}));
+  EXPECT_EQ((*fleet.lease({"cuda:1"}))->name, "cuda:0") << "a trial of that one may be tried on it";
+  EXPECT_TRUE(fleet.has_another({"cuda:1"}));
+  fails(2, "cuda:1", {"cuda:0"});
+  EXPECT_TRUE(fleet.lease({})) << "trial 2 itself is to blame";
+}
+
 TEST(Fleet, LendsADeviceNoSecondSlotBeforeItsFirstTrialIsHandedOver) {
   Fleet fleet({slot, slot, {.name = "cuda:1"}}, {}, {}, no_worker);
   const auto first = fleet.lease({});
