@@ -46,7 +46,7 @@ Environment device_environment(const std::string& also) {
     for (const auto& variable : {kind.mask, kind.order, kind.hidden_by.first})
       if (!variable.empty()) note(variable);
   if (!also.empty()) note(also);
-  for (const auto* variable : {"SLURM_JOB_ID", "SLURM_NNODES", "SLURM_NTASKS",
+  for (const auto* variable : {"SLURM_JOB_ID", "SLURM_NNODES", "SLURM_NTASKS", "SLURM_GPUS",
                                "SLURM_GPUS_PER_TASK", "ROCR_VISIBLE_DEVICES"})
     note(variable);
   return found;

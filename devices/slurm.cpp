@@ -36,7 +36,7 @@ int whole(const std::string& text, int otherwise) {
   return core::parse_integer<int>(text).value_or(otherwise);
 }
 
-/// Of --gpus-per-task: "2", "a100:2", "a100:1,h100:1".
+/// Of --gpus and --gpus-per-task: "2", "a100:2", "a100:1,h100:1".
 int gpus_in(const std::string& text) {
   int gpus = 0;
   for (const auto& part : core::split(text, ','))
@@ -91,7 +91,7 @@ core::Command step_on_all_nodes(const Environment& environment) {
       "test -z \"$ZE_AFFINITY_MASK\" || test -e /dev/nvidiactl || CUDA_VISIBLE_DEVICES=; "
       "echo \"" +
       line + "\"";
-  command.words.insert(command.words.end(), {"--mem=0", "sh", "-c", script});
+  command.words.insert(command.words.end(), {"--mem=0", "--export=ALL", "sh", "-c", script});
   return command;
 }
 
@@ -195,6 +195,18 @@ Choice steps_on(const std::vector<Node>& nodes) {
   return choice;
 }
 
+std::optional<std::string> note_on_fewer_gpus(const std::vector<Node>& nodes,
+                                              const Environment& environment) {
+  const int has = gpus_in(value_in(environment, "SLURM_GPUS"));
+  int seen = 0;
+  for (const auto& node : nodes) seen += node.gpus;
+  if (has <= seen) return {};
+  return fmt::format(
+      "slurm: the job has {} GPUs, its steps see {}: ask for them with "
+      "--gpus-per-node",
+      has, seen);
+}
+
 core::Slot as_step(core::Slot slot, const std::string& node) {
   const auto* share = core::variable(slot, "OMP_NUM_THREADS");
   const auto threads = share ? *share : "1";
@@ -207,6 +219,7 @@ core::Slot as_step(core::Slot slot, const std::string& node) {
                        name == core::unset_variable));
   });
   slot.job_step = true;
+  slot.machine = node;
   slot.cores.clear();
   slot.identities.clear();
   // Without -N1 a step asks for as many nodes as the job has, without --mem=0 the first one may
@@ -222,6 +235,8 @@ core::Slot as_step(core::Slot slot, const std::string& node) {
     for (const auto* none : {"--gpus=0", "--gpus-per-node=0"}) slot.launcher.push_back(none);
   }
   slot.launcher.push_back("--mem=0");
+  slot.launcher.push_back(
+      "--export=ALL");  // a job of --export=NONE has its steps start without PATH
   if (is_cpu) add_hiding(slot);
   return slot;
 }

@@ -1,6 +1,7 @@
 // Job steps of Slurm: where `srun` can start processes within the allocation that evolve runs in.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,6 +51,11 @@ void take_threads(std::vector<Node>& nodes, std::string_view text);
 /// A slot for each GPU of the nodes, numbered through ("cuda:0" …), or for each core, at most 16 a
 /// node, where a node has none; each with its share of the node's cores. Notes say what is where.
 Choice steps_on(const std::vector<Node>& nodes);
+
+/// A note where the job has more GPUs (--gpus) than its steps see: Slurm shows a step on each node
+/// those that it counts for that node.
+std::optional<std::string> note_on_fewer_gpus(const std::vector<Node>& nodes,
+                                              const Environment& environment);
 
 /// The slot as a job step, started by `srun`: with as many cores as it has threads, and a GPU where
 /// it has one. Which, Slurm decides: no mask, cores or identity of ours remain. "" for any node.

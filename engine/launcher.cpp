@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/algorithm/string.hpp>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -17,6 +18,7 @@
 #include "core/placeholders.hpp"
 #include "core/shell_word.hpp"
 #include "core/slot_environment.hpp"
+#include "core/split.hpp"
 #include "devices/devices.hpp"
 #include "devices/environment.hpp"
 
@@ -47,7 +49,8 @@ devices::Choice job_steps(const std::string& spec, const devices::TrainerTraits&
   if (!machine.environment.contains("SLURM_JOB_ID"))
     throw bad_argument("--launcher slurm: this is no Slurm job",
                        "start evolve in salloc or sbatch");
-  const auto asked = boost::to_lower_copy(boost::trim_copy(spec));
+  ::unsetenv("SLURM_NTASKS_PER_GPU");  // each srun, ours and the workers', would refuse its -n
+  const auto asked = boost::to_lower_copy(std::string(core::trimmed(spec)));
   if (asked != "auto" && asked != "slurm") {
     auto choice = devices::choose(spec, machine, trainer, had);
     std::set<std::string> gpus;
@@ -73,7 +76,10 @@ devices::Choice job_steps(const std::string& spec, const devices::TrainerTraits&
       if (node.gpus > 0 && !trainer.drives(node.kind))
         throw bad_argument("--launcher slurm: " + devices::not_driven(node.kind),
                            "name other devices, or use another libtorch");
-    return devices::steps_on(nodes);
+    auto choice = devices::steps_on(nodes);
+    if (auto note = devices::note_on_fewer_gpus(nodes, machine.environment))
+      choice.notes.push_back(*std::move(note));
+    return choice;
   } catch (const std::invalid_argument& wrong) {
     throw bad_argument(std::string("--launcher slurm: ") + wrong.what(),
                        "try srun by hand, or leave out --launcher");
@@ -88,8 +94,17 @@ std::optional<std::string> note_on_own_step() {
   if (!step || *step >= special) return {};
   return fmt::format(
       "slurm: this is step {} of the job, and its own steps wait for the cores and GPUs that it "
-      "holds; start evolve with salloc or sbatch if no worker gets ready",
+      "holds; start evolve by itself, without srun, if no worker gets ready",
       *step);
+}
+
+/// Where this process is on one node of a job that has several.
+std::optional<std::string> note_on_other_nodes() {
+  const auto nodes = core::parse_integer<int>(core::environment_variable("SLURM_NNODES"));
+  if (!nodes || *nodes < 2 || note_on_own_step()) return {};  // each step may have a run of its own
+  return fmt::format(
+      "slurm: the job has {} nodes, and this run is on one of them; --launcher slurm takes all",
+      *nodes);
 }
 
 }  // namespace
@@ -106,7 +121,10 @@ devices::Choice launched_slots(const std::string& launcher, const std::string& s
     return choice;
   }
   auto choice = devices::choose(spec, devices::this_machine(trainer.device_env), trainer, had);
-  if (launcher == "local") return choice;
+  if (launcher == "local") {
+    if (auto note = note_on_other_nodes()) choice.notes.push_back(*std::move(note));
+    return choice;
+  }
   const auto words = words_of(launcher);
   for (auto& slot : choice.slots) {
     if (!slot.launcher.empty()) continue;  // the run has it
@@ -119,10 +137,9 @@ devices::Choice launched_slots(const std::string& launcher, const std::string& s
                       slot.name),
           "name CPU slots, or use --launcher slurm for the GPUs of several machines");
     slot.launcher.push_back("env");
-    // A CPU slot that has a host to itself has that host's cores.
-    const bool has_host =
-        slot.remote_shell && core::is_cpu(slot.name) &&
-        (core::mentions(launcher, "{index}") || core::mentions(launcher, "{device}"));
+    // A slot that has a host to itself has that host's cores.
+    const bool has_host = slot.remote_shell && (core::mentions(launcher, "{index}") ||
+                                                core::mentions(launcher, "{device}"));
     for (const auto& [name, value] : slot.environment) {
       // The numbers of cores are this machine's.
       if (slot.remote_shell && name == core::cores_variable) continue;

@@ -25,13 +25,13 @@ TEST(SlurmNodes, AreAskedByAllTasksWhereGpusBelongToTheseElseByOneThatSeesAllOfI
   const std::string srun = "timeout 60 srun --overlap --input=none -N2 ";
   const std::string unset = "SLURM_GPUS SLURM_GPUS_PER_NODE";
   for (const auto* gpus : {"1", "a100:1", "a100:1,h100:2"})
-    EXPECT_THAT(step(gpus, "8"), Pair(srun + "-n8 --mem=0", unset)) << gpus;
+    EXPECT_THAT(step(gpus, "8"), Pair(srun + "-n8 --mem=0 --export=ALL", unset)) << gpus;
   for (const auto* gpus : {"", "0", "a100:0"})
-    EXPECT_THAT(step(gpus, "8"),
-                Pair(srun + "-n2 --ntasks-per-node=1 --mem=0", unset + " SLURM_GPUS_PER_TASK"))
+    EXPECT_THAT(step(gpus, "8"), Pair(srun + "-n2 --ntasks-per-node=1 --mem=0 --export=ALL",
+                                      unset + " SLURM_GPUS_PER_TASK"))
         << gpus;
-  EXPECT_THAT(step("a100:1", "1"),
-              Pair(srun + "-n2 --ntasks-per-node=1 --mem=0", unset + " SLURM_GPUS_PER_TASK"));
+  EXPECT_THAT(step("a100:1", "1"), Pair(srun + "-n2 --ntasks-per-node=1 --mem=0 --export=ALL",
+                                        unset + " SLURM_GPUS_PER_TASK"));
 }
 
 TEST(SlurmNodes, AreReadInTheJobsOrderWhateverElseIsSaid) {
@@ -88,11 +88,12 @@ TEST(SlurmSteps, ShareTheCoresOfTheirNode) {
   EXPECT_EQ(choice.slots[2].name, "cuda:2");
   EXPECT_THAT(choice.slots[2].launcher,
               ElementsAre("srun", "--exact", "-N1", "-n1", "-c3", "--nodelist=n2", "--gpus=1",
-                          "--gpus-per-node=1", "--gpus-per-task=1", "--mem=0"));
-  EXPECT_THAT(choice.slots[4].launcher,
-              ElementsAre("srun", "--exact", "-N1", "-n1", "-c1", "--nodelist=n3", "--gpus=0",
-                          "--gpus-per-node=0", "--mem=0", "env", "CUDA_VISIBLE_DEVICES=-1",
-                          "ONEAPI_DEVICE_SELECTOR=*:cpu", "HIP_VISIBLE_DEVICES=-1"));
+                          "--gpus-per-node=1", "--gpus-per-task=1", "--mem=0", "--export=ALL"));
+  EXPECT_THAT(
+      choice.slots[4].launcher,
+      ElementsAre("srun", "--exact", "-N1", "-n1", "-c1", "--nodelist=n3", "--gpus=0",
+                  "--gpus-per-node=0", "--mem=0", "--export=ALL", "env", "CUDA_VISIBLE_DEVICES=-1",
+                  "ONEAPI_DEVICE_SELECTOR=*:cpu", "HIP_VISIBLE_DEVICES=-1"));
 }
 
 // A step that asks for one of a core's threads gets the core.
@@ -152,7 +153,18 @@ TEST(SlurmSteps, HaveAsManyCoresAsThreadsAndNoneOfThisMachinesNumbers) {
   EXPECT_THAT(step.environment,
               ElementsAre(Pair("EVOLVE_DEVICE", "cpu:1"), Pair("OMP_NUM_THREADS", "2")));
   EXPECT_THAT(step.launcher, ElementsAre("srun", "--exact", "-N1", "-n1", "-c2", "--gpus=0",
-                                         "--gpus-per-node=0", "--mem=0"));
+                                         "--gpus-per-node=0", "--mem=0", "--export=ALL"));
+}
+
+TEST(SlurmSteps, SaySoWhereTheySeeFewerGpusThanTheJobHas) {
+  const std::vector<Node> nodes = {{.name = "n1", .kind = "cuda", .gpus = 4},
+                                   {.name = "n2", .kind = "cuda", .gpus = 1}};
+  const auto note = [&](const std::string& gpus) {
+    return note_on_fewer_gpus(nodes, {{"SLURM_GPUS", gpus}}).value_or("");
+  };
+  EXPECT_EQ(note("a100:8"),
+            "slurm: the job has 8 GPUs, its steps see 5: ask for them with --gpus-per-node");
+  for (const auto* gpus : {"5", "2", ""}) EXPECT_EQ(note(gpus), "") << gpus;
 }
 
 TEST(SlurmSteps, AreNoMoreThanTheCoresOfANodeAndSaySo) {

@@ -68,11 +68,11 @@ TEST(Launcher, OfSlurmMakesEachWorkerAStepOnItsNode) {
                                    "slurm: cuda:2 to cuda:3 on node n2, cores each: 2 of 4\n"));
   auto steps = lines_of(read_file(folder / "srun.log"));
   ASSERT_EQ(steps.size(), 5u);
-  EXPECT_EQ(steps[0], " --overlap --input=none -N2 -n2 --ntasks-per-node=1 --mem=0");
+  EXPECT_EQ(steps[0], " --overlap --input=none -N2 -n2 --ntasks-per-node=1 --mem=0 --export=ALL");
   steps.erase(steps.begin());
   const auto step = [](const std::string& node) {
     return " --exact -N1 -n1 -c2 --nodelist=" + node +
-           " --gpus=1 --gpus-per-node=1 --gpus-per-task=1 --mem=0";
+           " --gpus=1 --gpus-per-node=1 --gpus-per-task=1 --mem=0 --export=ALL";
   };
   EXPECT_THAT(steps, UnorderedElementsAre(step("n1"), step("n1"), step("n2"), step("n2")));
   EXPECT_EQ(variable_of(folder, "cuda:1", "SLURMD_NODENAME"), "n1");
@@ -99,9 +99,28 @@ TEST(Launcher, OfSlurmSaysWhereEvolveIsAStepItself) {
   };
   EXPECT_THAT(said_in("0"),
               HasSubstr("slurm: this is step 0 of the job, and its own steps wait for "
-                        "the cores and GPUs that it holds; start evolve with salloc or "
-                        "sbatch if no worker gets ready\n"));
+                        "the cores and GPUs that it holds; start evolve by itself, "
+                        "without srun, if no worker gets ready\n"));
   EXPECT_THAT(said_in("4294967291"), testing::Not(HasSubstr("this is step")));  // sbatch's script
+}
+
+TEST(Launcher, SaysThatARunWithoutItLeavesTheJobsOtherNodesIdle) {
+  Folder folder;
+  const auto ended =
+      run(folder, job, with_fake_trainer(folder, {"--devices", "cpu:0", "--dry-run"}));
+  EXPECT_THAT(ended.out, HasSubstr("slurm: the job has 2 nodes, and this run is on one of them; "
+                                   "--launcher slurm takes all\n"));
+  const auto step = run(folder, job_with("SLURM_STEP_ID=0"),
+                        with_fake_trainer(folder, {"--devices", "cpu:0", "--dry-run"}));
+  EXPECT_THAT(step.out, testing::Not(HasSubstr("takes all"))) << "each may have a run of its own";
+}
+
+TEST(Launcher, OfSlurmStartsNoStepOfAsManyTasksAsTheJobHasForEachGpu) {
+  Folder folder;
+  const auto ended = run(folder, job_with("SLURM_NTASKS_PER_GPU=1"),
+                         with_fake_trainer(folder, {"--launcher", "slurm"}));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(variable_of(folder, "cpu:0", "SLURM_NTASKS_PER_GPU"), "-");
 }
 
 TEST(Launcher, OfSlurmLeavesTheMaskToTheStep) {
@@ -138,8 +157,10 @@ TEST(Launcher, OfSlurmTakesCoresWhereThereIsNoGpu) {
   EXPECT_EQ(journal(folder / "run")[0]["slots"],
             (std::vector<std::string>{"cpu:0", "cpu:1", "cpu:2", "cpu:3"}));
   EXPECT_EQ(variable_of(folder, "cpu:3", "SLURMD_NODENAME"), "n2");
-  EXPECT_THAT(lines_of(read_file(folder / "srun.log")),
-              Contains(" --exact -N1 -n1 -c1 --nodelist=n1 --gpus=0 --gpus-per-node=0 --mem=0"));
+  EXPECT_THAT(
+      lines_of(read_file(folder / "srun.log")),
+      Contains(
+          " --exact -N1 -n1 -c1 --nodelist=n1 --gpus=0 --gpus-per-node=0 --mem=0 --export=ALL"));
 }
 
 TEST(Launcher, OfSlurmTakesADeviceOutOfTheRunAndPutsItBackOnItsNode) {
@@ -166,8 +187,10 @@ TEST(Launcher, OfSlurmTakesADeviceOutOfTheRunAndPutsItBackOnItsNode) {
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(changes(), (std::vector<nlohmann::json>{{"cpu:0", "cpu:1", "cpu:2"},
                                                     {"cpu:0", "cpu:1", "cpu:2", "cpu:3"}}));
-  EXPECT_THAT(lines_of(read_file(folder / "srun.log")),
-              ElementsAre(" --exact -N1 -n1 -c1 --nodelist=n2 --gpus=0 --gpus-per-node=0 --mem=0"));
+  EXPECT_THAT(
+      lines_of(read_file(folder / "srun.log")),
+      ElementsAre(
+          " --exact -N1 -n1 -c1 --nodelist=n2 --gpus=0 --gpus-per-node=0 --mem=0 --export=ALL"));
 }
 
 TEST(Launcher, OfSlurmStartsNamedDevicesAsStepsToo) {
@@ -177,8 +200,9 @@ TEST(Launcher, OfSlurmStartsNamedDevicesAsStepsToo) {
   ASSERT_EQ(ended.code, 0) << ended.err;
   const auto steps = lines_of(read_file(folder / "srun.log"));
   ASSERT_EQ(steps.size(), 1u);
-  EXPECT_THAT(steps[0], testing::MatchesRegex(
-                            " --exact -N1 -n1 -c[0-9]+ --gpus=0 --gpus-per-node=0 --mem=0"));
+  EXPECT_THAT(steps[0],
+              testing::MatchesRegex(
+                  " --exact -N1 -n1 -c[0-9]+ --gpus=0 --gpus-per-node=0 --mem=0 --export=ALL"));
 }
 
 // Slurm ends a step whose srun is told to end, and lets it go on when its srun is killed.
@@ -245,7 +269,7 @@ TEST(Launcher, QuotesTheWordsForTheShellAtTheOtherEndOfSsh) {
   EXPECT_EQ(lines_of(read_file(file)).size(), 1u);
 }
 
-TEST(Launcher, TellsNoOtherHostThisOnesCoresAndLeavesACpuSlotOnItsOwnAllOfThatHosts) {
+TEST(Launcher, TellsNoOtherHostThisOnesCoresAndLeavesASlotOnItsOwnAllOfThatHosts) {
   for (const std::string host : {"host", "host{index}"}) {
     Folder folder;
     write_file(folder / "ssh", "#!/bin/sh\nshift\nexec env -i sh -c \"$*\"\n");
@@ -253,11 +277,12 @@ TEST(Launcher, TellsNoOtherHostThisOnesCoresAndLeavesACpuSlotOnItsOwnAllOfThatHo
     const auto launcher = (folder / "ssh").string() + " " + host;
     const auto ended =
         run(folder, {},
-            with_fake_trainer(folder, {"--launcher", launcher, "--devices", "cpu:0,cpu:1"}));
+            with_fake_trainer(folder, {"--launcher", launcher, "--devices", "cpu:0,cpu:1,npu:0"}));
     EXPECT_EQ(ended.code, 0) << ended.err;
     EXPECT_EQ(variable_of(folder, "cpu:1", "EVOLVE_DEVICE"), "cpu:1");
     EXPECT_EQ(variable_of(folder, "cpu:1", "EVOLVE_CORES"), "-");
-    EXPECT_EQ(variable_of(folder, "cpu:1", "OMP_NUM_THREADS") == "-", host == "host{index}");
+    for (const auto* device : {"cpu:1", "npu:0"})
+      EXPECT_EQ(variable_of(folder, device, "OMP_NUM_THREADS") == "-", host == "host{index}");
   }
 }
 
