@@ -77,18 +77,28 @@ Compared compared_sets(std::span<const hyp::Gene> space, const hyp::Genes& start
   return compared;
 }
 
+// Somebody has chosen the start, so its neighbours, which are mostly worse, say little of it: how
+// much it differs from them its own trainings tell. `usual`: the variance of that of other sets.
+void set_apart(Observations& observations, int start, double usual) {
+  constexpr double least = 0.15;  // of the signal's variance
+  for (Index i = 0; i < observations.roughness.size(); ++i)
+    if (observations.set[static_cast<std::size_t>(i)] == start)
+      observations.roughness[i] = std::max(observations.roughness[i], least / usual);
+}
+
 // What all plausible parameters say together.
-Posterior posterior_of(std::span<const hyp::Gene> space, History& history,
+Posterior posterior_of(std::span<const hyp::Gene> space, History& history, std::optional<int> start,
                        const History::Selection& known, const Compared& compared) {
   const MatrixXd features = features_of(space, compared.points);
   const Index m = features.cols();
   Posterior all{.mean = VectorXd::Zero(m), .covariance = MatrixXd::Zero(m, m)};
   for (const auto& plausible : history.plausible()) {
     const double weight = plausible.weight;
-    const auto [mean, covariance] =
-        Surrogate(history.weighed(known, plausible), plausible.parameters)
-            .of_sets(features, compared.sets);
     const Variances variances = variances_of(plausible.parameters);
+    auto observations = history.weighed(known, plausible);
+    if (start) set_apart(observations, *start, variances.roughness);
+    const auto [mean, covariance] =
+        Surrogate(observations, plausible.parameters).of_sets(features, compared.sets);
     all.mean += weight * mean;
     all.covariance += weight * (covariance + mean * mean.transpose());
     all.training_variance += weight * (variances.noise + variances.seed);
@@ -189,8 +199,9 @@ std::optional<Judgement> judgement(std::span<const hyp::Gene> space, History& hi
   // What is best may all have been looked at before its end.
   if (compared.sets.empty()) return std::nullopt;
   const auto known = history.around(compared.sets, compared_points, parameters);
-  Posterior posterior = posterior_of(space, history, known, compared);
-  const bool start_completed = compared.sets.front() == history.number_of(start);
+  const auto number_of_start = history.number_of(start);
+  Posterior posterior = posterior_of(space, history, number_of_start, known, compared);
+  const bool start_completed = compared.sets.front() == number_of_start;
 
   const auto candidate = [&](Index i) {
     const double m = posterior.mean[i], sd = posterior.sd(i);
