@@ -42,6 +42,9 @@ void check_for(const PythonTrainer& trainer, const EvolveOptions& options) {
     throw bad_argument(name + " needs a model",
                        "name one with --model, such as " + trainer.example_model);
   check_known(trainer, options);
+  if (const int batch = options.train.batch_size; batch < 1 && batch != -1)
+    throw bad_argument(fmt::format("--batch-size {}: too few", batch),
+                       "write 1 or more, or -1 for AutoBatch");
   if (is_yolov5(trainer)) check_optimizer(options.train);
   const auto fault =
       is_ultralytics(trainer) ? ultralytics_optimizer_fault(options.train.optimizer) : std::nullopt;

@@ -53,13 +53,15 @@ void check_optimizers(const hyp::Space& space, const hyp::HypFile& start,
                       "optimizer auto: " + *fault, "name others, such as AdamW");
 }
 
-/// What `yolo copy-cfg` and each training of Ultralytics write has the names of hyperparameters
-/// too, among many that are none and have no value.
-void check_no_configuration(const std::string& path) {
-  const auto root = core::parse_yaml(core::read_text_file(path), path);
-  if (core::yaml_value(root, "task") && core::yaml_value(root, "mode"))
-    throw bad_input({path}, "this is a whole configuration of Ultralytics'",
-                    "keep only its hyperparameters, lr0 to copy_paste and close_mosaic");
+/// The start as the file has it, for a trainer that knows what is in there.
+hyp::HypFile start_of(const EvolveOptions& options) {
+  if (options.hyp.empty()) return {};
+  if (has_yolov5_hyp(options.trainer)) return read_yolov5_hyp(options.hyp);
+  const auto* python = python_trainer(options.trainer);
+  if (python && is_ultralytics(*python))
+    check_no_configuration(options.hyp,
+                           "keep only its hyperparameters, lr0 to copy_paste and close_mosaic");
+  return hyp::read_hyp_file(options.hyp);
 }
 
 /// Without AutoAnchor their number says nothing: the model's own are meant, and YOLOv5 has no such
@@ -164,9 +166,7 @@ void leave_out_named(std::vector<hyp::Gene>& genes, const EvolveOptions& options
 
 hyp::Space space_of(const EvolveOptions& options) {
   const auto* python = python_trainer(options.trainer);
-  if (python && is_ultralytics(*python) && !options.hyp.empty())
-    check_no_configuration(options.hyp);
-  const auto start = options.hyp.empty() ? hyp::HypFile{} : hyp::read_hyp_file(options.hyp);
+  const auto start = start_of(options);
   auto space = table_of(options, start.hyp);
   const bool own_anchors = has_yolov5_hyp(options.trainer) && options.train.noautoanchor;
   // Before the start is looked at: 0 anchors, which means the model's own, would be out of bounds.

@@ -77,11 +77,14 @@ std::string like(const CLI::App& app, const std::string& name) {
 }
 
 /// Options of YOLOv5's train.py and val.py that evolve has no use for.
-constexpr std::array<std::string_view, 17> of_yolov5 = {
-    "--half",           "--dnn",           "--verbose",        "--noval",         "--nosave",
-    "--noplots",        "--quad",          "--sync-bn",        "--bucket",        "--entity",
-    "--save-period",    "--local-rank",    "--upload-dataset", "--bbox-interval", "--ndjson-file",
-    "--ndjson-console", "--artifact-alias"};
+constexpr auto of_yolov5 = std::to_array<std::string_view>(
+    {"--half", "--dnn", "--verbose", "--noval", "--nosave", "--noplots", "--quad", "--sync-bn",
+     "--bucket", "--entity", "--save-period", "--local-rank", "--upload-dataset", "--bbox-interval",
+     "--ndjson-file", "--ndjson-console", "--artifact-alias",
+     // of its package
+     "--neptune-token", "--neptune-project", "--neptune-resume-id", "--s3-upload-dir",
+     "--hf-model-id", "--hf-token", "--hf-private", "--hf-dataset-id", "--roboflow-token",
+     "--roboflow-upload"});
 
 /// Those that do what evolve cannot.
 constexpr std::array<std::string_view, 6> beyond_us = {"--augment",   "--save-json",   "--save-txt",
@@ -138,6 +141,9 @@ Error unknown_arguments(const CLI::App& app, const std::string& first) {
   const auto usual = boost::replace_all_copy(name, "_", "-");
   if (std::ranges::count(of_yolov5, usual) > 0)
     return bad_argument(name + " is YOLOv5's, and nothing that evolve needs", "leave it out");
+  if (usual == "--patience" && commands.empty())
+    return bad_argument(name + " means nothing in a search: each trial may have all --epochs",
+                        "leave it out");
   if (usual == "--adam")
     return bad_argument(name + " is of an older YOLOv5", "write --optimizer Adam");
   if (const auto ours = our_name_of(usual); ours != usual && command.get_option_no_throw(ours))

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <optional>
 #include <string_view>
 
@@ -12,6 +13,8 @@
 #include "core/device_kind.hpp"
 #include "core/error.hpp"
 #include "core/number.hpp"
+#include "core/text_file.hpp"
+#include "core/yaml.hpp"
 #include "trainer/data/embedded/shapes.hpp"
 
 namespace evolve::cli {
@@ -58,7 +61,7 @@ void declare_data(CLI::App& app, trainer::TrainOptions& t, const char* group, co
       ->group(group)
       ->capture_default_str();
   app.add_option("--imgsz,--img,--img-size", t.imgsz,
-                 "Image size in pixels; default: 640 (96 for shapes)")
+                 fmt::format("Image size in pixels; default: 640 ({} for shapes)", shapes_imgsz))
       ->group(group);
   app.add_flag("--single-cls", t.single_cls, "Treat all classes as one")->group(group);
   app.add_flag("--skip-bad", t.skip_bad,
@@ -73,7 +76,9 @@ void declare_data(CLI::App& app, trainer::TrainOptions& t, const char* group, co
 
 void declare_training(CLI::App& app, trainer::TrainOptions& t, const char* group,
                       const std::string& epochs) {
-  app.add_option("--epochs", t.epochs, epochs + "; default: 100 (16 for shapes)")->group(group);
+  app.add_option("--epochs", t.epochs,
+                 fmt::format("{}; default: 100 ({} for shapes)", epochs, shapes_epochs))
+      ->group(group);
   app.add_option("--optimizer", t.optimizer,
                  std::string(trainer::optimizers_text) + "; default: SGD (Adam for shapes)")
       ->group(group);
@@ -157,7 +162,7 @@ void default_to_shapes(trainer::TrainOptions& options, const Given& given) {
   if (options.weights.empty() || options.weights == trainer::embedded_weights)
     set("cfg", options.cfg, embedded_model);
   set("weights", options.weights, given.contains("cfg") ? "" : trainer::embedded_weights);
-  set("epochs", options.epochs, 16);
+  set("epochs", options.epochs, shapes_epochs);
   set("imgsz", options.imgsz, shapes_imgsz);
   set("optimizer", options.optimizer, "Adam");
 }
@@ -190,6 +195,10 @@ void check_training(const trainer::TrainOptions& options) {
 }
 
 void check_sizes(const trainer::TrainOptions& options, int least_imgsz) {
+  if (options.batch_size == -1)
+    throw bad_argument(
+        "--batch-size -1: the built-in trainer has no AutoBatch",
+        fmt::format("write a number, such as {}", trainer::TrainOptions().batch_size));
   if (options.batch_size < 1)
     throw bad_argument(fmt::format("--batch-size {}: too few", options.batch_size),
                        "write 1 or more");
@@ -203,6 +212,32 @@ void check_sizes(const trainer::TrainOptions& options, int least_imgsz) {
   throw bad_argument(fmt::format("--imgsz {}: image sizes are multiples of {} pixels, {} at least",
                                  wanted, trainer::least_stride, least_imgsz),
                      fmt::format("write {}", next));
+}
+
+void check_no_configuration(const std::string& path, const std::string& remedy) {
+  const auto root = core::parse_yaml(core::read_text_file(path), path);
+  if (core::yaml_value(root, "task") && core::yaml_value(root, "mode"))
+    throw bad_input({path}, "this is a whole configuration of Ultralytics'", remedy);
+}
+
+hyp::HypFile read_yolov5_hyp(const std::string& path) {
+  const std::filesystem::path file = path;
+  // "hyp.scratch-low.yaml", which YOLOv5 finds by its name; "hyp.yaml" is evolve's own.
+  const bool is_yolov5s =
+      !file.has_parent_path() && path.starts_with("hyp.") && file.stem().has_extension();
+  std::error_code ignored;
+  if (is_yolov5s && !std::filesystem::exists(file, ignored))
+    throw bad_input({path}, "there is no such file, and evolve brings none of YOLOv5's",
+                    "write its path in YOLOv5's data/hyps, or leave --hyp out: hyp.scratch-low is "
+                    "the default");
+  const std::string remedy =
+      "name a hyp file of YOLOv5's, or evolve these with --trainer ultralytics";
+  check_no_configuration(path, remedy);
+  auto given = hyp::read_hyp_file(path);
+  if (given.hyp.find("dfl"))
+    throw bad_input(given.where("dfl"),
+                    "dfl is Ultralytics', whose box and cls are no gains of YOLOv5's", remedy);
+  return given;
 }
 
 std::optional<HyperparameterFault> hyperparameter_fault(const std::string& name,

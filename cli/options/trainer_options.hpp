@@ -8,6 +8,7 @@
 
 #include "cli/options/command_line.hpp"
 #include "core/slot.hpp"
+#include "hyp/hyp_file.hpp"
 #include "hyp/hyperparameters.hpp"
 #include "trainer/options.hpp"
 
@@ -39,8 +40,9 @@ inline constexpr const char* embedded_model = "yolov5p.yaml";
 
 /// The embedded data set, which everything without --data trains on.
 inline constexpr const char* default_data = "shapes";
-/// The size of its images in pixels, unless --imgsz says otherwise.
-inline constexpr int shapes_imgsz = 96;
+/// The size of its images in pixels, and the epochs of a training on them, unless --imgsz and
+/// --epochs say otherwise.
+inline constexpr int shapes_imgsz = 96, shapes_epochs = 16;
 
 /// The largest size of images, in pixels: more than anybody trains at.
 inline constexpr int most_imgsz = 16384;
@@ -62,6 +64,14 @@ void check_epochs(const trainer::TrainOptions& options);
 void check_optimizer(const trainer::TrainOptions& options);
 void check_training(const trainer::TrainOptions& options);
 void check_sizes(const trainer::TrainOptions& options, int least_imgsz);
+
+/// What `yolo copy-cfg` and each training of Ultralytics write has the names of hyperparameters
+/// too, among many that are none and have no value. Throws `Error` with this remedy for such a
+/// file.
+void check_no_configuration(const std::string& path, const std::string& remedy);
+/// Reads a hyp file for a trainer that has YOLOv5's hyperparameters. Throws `Error`, also for one
+/// of Ultralytics', whose gains of the same names have another scale.
+hyp::HypFile read_yolov5_hyp(const std::string& path);
 
 /// What is wrong, and what would be right.
 struct HyperparameterFault {

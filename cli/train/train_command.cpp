@@ -62,7 +62,7 @@ hyp::Hyperparameters hyp_of(const std::string& file) {
   for (const auto& [name, value] : hyp::start_of(hyp::default_space()))
     if (name != "anchors") hyp.set(name, value);
   if (file.empty()) return hyp;
-  const auto given = hyp::read_hyp_file(file);
+  const auto given = read_yolov5_hyp(file);
   hyp::check_values(hyp::default_space(), given);
   for (const auto& [name, value] : given.hyp) {
     if (const auto fault = hyperparameter_fault(name, {value}))

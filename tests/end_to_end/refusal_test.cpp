@@ -10,6 +10,7 @@
 namespace evolve::test {
 namespace {
 
+using testing::EndsWith;
 using testing::Eq;
 using testing::HasSubstr;
 
@@ -44,10 +45,7 @@ TEST(Evolve, RefusesASpaceInWhichNothingEvolves) {
 
 TEST(Evolve, RefusesAPlotWithoutARow) {
   Folder folder;
-  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
-                                   "--trials", "1", "--output", "run"})
-                .code,
-            0);
+  finish_trials(folder, 1);
   const auto header = lines_of(read_file(folder / "run/evolve.csv")).front();
   write_file(folder / "mine.csv", header + "\n");
   const auto ended = evolve(folder.path(), {"plot", "mine.csv"});
@@ -57,10 +55,7 @@ TEST(Evolve, RefusesAPlotWithoutARow) {
 
 TEST(Evolve, RefusesAnOutputInAFolderThatIsNotThere) {
   Folder folder;
-  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
-                                   "--trials", "1", "--output", "run"})
-                .code,
-            0);
+  finish_trials(folder, 1);
   const auto missing = (folder / "no").string();
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"plot", "run/evolve.csv", "-o", "no/it.png"},
@@ -87,11 +82,16 @@ TEST(Evolve, RefusesToWriteIntoAFolderOfSomethingElse) {
   std::filesystem::create_directories(folder / "a/trials/000001");
   EXPECT_EQ(refused("a"),
             line("a/trials: this is not of a run of evolve, and would be written into; " + remedy));
-  std::filesystem::create_directory(folder / "b");
-  write_file(folder / "b/opt.yaml", "theirs");
-  EXPECT_EQ(
-      refused("b"),
-      line("b/opt.yaml: this file is not of a run of evolve, and would be overwritten; " + remedy));
+  for (const std::string file :
+       {"opt.yaml", "hyp_evolved.yaml", "evolve_population.yaml", "evolve.png", "repeats.csv",
+        "report.html", "metrics.prom", "devices"}) {
+    std::filesystem::create_directory(folder / "b");
+    write_file(folder / "b" / file, "theirs");
+    EXPECT_EQ(refused("b"),
+              line("b/" + file +
+                   ": this file is not of a run of evolve, and would be overwritten; " + remedy));
+    std::filesystem::remove_all(folder / "b");
+  }
   std::filesystem::create_directory(folder / "c");
   ASSERT_EQ(::mkfifo((folder / "c/journal.jsonl").c_str(), 0600), 0);
   EXPECT_EQ(refused("c"), line("c/journal.jsonl: this is no file; choose another folder"));
@@ -106,6 +106,43 @@ TEST(Evolve, RefusesBrokenYaml) {
 TEST(Evolve, RefusesAMissingFile) {
   Folder folder;
   expect_refusal(folder, {"--hyp", "nowhere.yaml"}, {"nowhere.yaml"});
+}
+
+TEST(Evolve, SaysWhereYolov5sHypFilesAre) {
+  Folder folder;
+  const auto refused = [&](std::vector<std::string> arguments) {
+    return refusal_of(evolve(folder.path(), std::move(arguments)));
+  };
+  const std::string said =
+      "evolve: hyp.scratch-med.yaml: there is no such file, and evolve brings none of YOLOv5's; "
+      "write its path in YOLOv5's data/hyps, or leave --hyp out: hyp.scratch-low is the default\n";
+  EXPECT_EQ(refused({"--hyp", "hyp.scratch-med.yaml", "--trials", "1"}), said);
+  EXPECT_EQ(refused({"train", "--hyp", "hyp.scratch-med.yaml", "--epochs", "1"}), said);
+  EXPECT_THAT(refused({"--hyp", "hyp.yaml", "--trials", "1"}),
+              HasSubstr("hyp.yaml: No such file or directory"));
+}
+
+// Its loss gains are a hundred times YOLOv5's of the same names.
+TEST(Evolve, RefusesUltralyticsHyperparametersForATrainerThatHasYolov5s) {
+  Folder folder;
+  const std::string remedy =
+      "name a hyp file of YOLOv5's, or evolve these with --trainer ultralytics\n";
+  for (const std::vector<std::string>& command : {std::vector<std::string>{}, {"train"}}) {
+    const auto refused = [&](const std::string& file, const std::string& text) {
+      auto arguments = command;
+      arguments.insert(arguments.end(), {"--hyp", file, "--epochs", "1"});
+      write_file(folder / file, text);
+      return refusal_of(evolve(folder.path(), arguments));
+    };
+    EXPECT_THAT(
+        refused("best_hyperparameters.yaml", "lr0: 0.01\nbox: 7.5\ndfl: 1.5\n"),
+        EndsWith("best_hyperparameters.yaml:3: dfl is Ultralytics', whose box and cls are no "
+                 "gains of YOLOv5's; " +
+                 remedy));
+    EXPECT_THAT(refused("args.yaml", "task: detect\nmode: train\ntime: null\nbox: 7.5\n"),
+                EndsWith("args.yaml: this is a whole configuration of Ultralytics'; " + remedy));
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder / "runs"));
 }
 
 TEST(Evolve, RefusesUnknownAndAbsentDevices) {
@@ -269,10 +306,7 @@ TEST(Evolve, RefusesNamesThatArePaths) {
 
 TEST(Evolve, RefusesAJournalWhoseFirstLineMakesNoSense) {
   Folder folder;
-  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
-                                   "--trials", "2", "--output", "run"})
-                .code,
-            0);
+  finish_trials(folder, 2);
   const auto text = read_file(folder / "run/journal.jsonl");
   const auto end = text.find('\n');
   auto first = nlohmann::json::parse(text.substr(0, end));
@@ -316,6 +350,14 @@ TEST(Evolve, SaysThatWithItsExitCodeWhereNobodyCanReadIt) {
 TEST(Evolve, SaysOfYolov5sOptionsThatItHasNoUseForThem) {
   Folder folder;
   expect_refusal(folder, {"--noval"}, {"--noval is YOLOv5's, and nothing that evolve needs"});
+  expect_refusal(folder, {"--hf_token", "x"},
+                 {"--hf_token is YOLOv5's, and nothing that evolve needs"});
+  expect_refusal(folder, {"--patience", "100"},
+                 {"--patience means nothing in a search: each trial may have all --epochs; leave"});
+  EXPECT_EQ(
+      refusal_of(evolve(folder.path(), {"--batch-size", "-1", "--trials", "1"})),
+      "evolve: --batch-size -1: the built-in trainer has no AutoBatch; write a number, such as "
+      "16\n");
   expect_refusal(folder, {"--adam"}, {"--adam is of an older YOLOv5", "write --optimizer Adam"});
   expect_refusal(folder, {"val", "--half"}, {"--half is YOLOv5's, and nothing that evolve needs"});
   expect_refusal(folder, {"val", "--save_txt"},
@@ -363,8 +405,8 @@ TEST(Evolve, SaysWhichOptionLacksItsValue) {
 
 TEST(Evolve, SaysWhichCommandHasAnOptionThatItHasNot) {
   Folder folder;
-  expect_refusal(folder, {"--patience", "5"},
-                 {"--patience: there is no such option; evolve train has it; see evolve --help"});
+  expect_refusal(folder, {"--conf", "0.1"},
+                 {"--conf: there is no such option; evolve val has it; see evolve --help"});
   expect_refusal(folder, {"train", "--conf", "0.1"},
                  {"--conf: there is no such option; evolve val has it; see evolve train --help"});
   expect_refusal(folder, {"train", "--trials", "5"},

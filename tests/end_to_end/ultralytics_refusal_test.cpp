@@ -249,6 +249,18 @@ TEST(Ultralytics, IsNotToBeInstalledForAPythonThatItsDistributionManages) {
                      "ultralytics, export EVOLVE_PYTHON=venv/bin/python3");
 }
 
+TEST(PythonTrainers, AreRefusedABatchOfNoImages) {
+  for (const std::string trainer : {"ultralytics", "yolov5"})
+    for (const std::string batch : {"0", "-2"}) {
+      Folder folder;
+      const auto ended =
+          evolve(folder.path(), {"--trainer", trainer, "--data", "my.yaml", "--model", "n.yaml",
+                                 "--batch-size", batch, "--trials", "1"});
+      EXPECT_EQ(refusal_of(ended), "evolve: --batch-size " + batch +
+                                       ": too few; write 1 or more, or -1 for AutoBatch\n");
+    }
+}
+
 TEST(Ultralytics, IsRefusedWhereItIsNotInstalled) {
   Folder bin;
   const auto python = (bin / "python").string();

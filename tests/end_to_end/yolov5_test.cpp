@@ -354,9 +354,9 @@ TEST(Yolov5, IsRefusedWithoutWhatItNeeds) {
 
 TEST(Yolov5, RefusesAHyperparameterThatYolov5DoesNotHave) {
   Folder folder;
-  write_file(folder / "hyp.yaml", "lr0: 0.01\ndfl: 1.5\n");
+  write_file(folder / "hyp.yaml", "lr0: 0.01\ncutmix: 0.5\n");
   EXPECT_THAT(said_of(folder, trials("yolov5n.yaml", 1, {"--hyp", "hyp.yaml"})),
-              HasSubstr("'dfl' means nothing to the yolov5 trainer"));
+              HasSubstr("'cutmix' means nothing to the yolov5 trainer"));
 }
 
 TEST(Yolov5, RefusesAnOptimizerThatItCannotBeToldToUse) {

@@ -11,6 +11,7 @@
 
 #include "core/error.hpp"
 #include "core/path.hpp"
+#include "core/split.hpp"
 #include "core/text_file.hpp"
 #include "core/utf8.hpp"
 #include "core/yaml.hpp"
@@ -130,6 +131,11 @@ bool holds(const fs::path& root, const Source& source, const std::vector<Split>&
   });
 }
 
+/// What mends a path that is not there; one of Windows' is no path here, whatever it is.
+std::string for_path(const std::string& path, const std::string& remedy) {
+  return path.find('\\') == path.npos ? remedy : "write the path that it has here, with / for \\";
+}
+
 /// What the splits are relative to: `path` beside the YAML file, from `folder`, or from the folder
 /// above the YAML file's (YOLOv5's own files lie in data/ of its repository and count from there),
 /// the first below which all are found, since one data set lies in one folder; without it the YAML
@@ -146,7 +152,9 @@ std::vector<fs::path> root_folders(const Source& source, const std::vector<Split
     throw source.refusal(*node, fmt::format("path '{}' does not exist", path.string()),
                          source.value("download")
                              ? "evolve downloads nothing: fetch the images first"
-                             : "write a folder, relative to this file or to the current folder");
+                             : for_path(path.string(),
+                                        "write a folder, relative to this file or to the current "
+                                        "folder"));
   const auto whole = std::ranges::find_if(
       roots, [&](const fs::path& root) { return holds(root, source, splits); });
   return {whole == roots.end() ? roots.front() : *whole};
@@ -194,8 +202,9 @@ std::vector<std::string> images_listed(const fs::path& list, const fs::path& bas
   std::string line;
   while (std::getline(stream, line)) {
     if (found.empty()) line = core::without_byte_order_mark(line);
-    line.erase(line.find_last_not_of(" \t\r") + 1);
-    line.erase(0, line.find_first_not_of(" \t"));
+    if (found.empty() && (line.starts_with("\xff\xfe") || line.starts_with("\xfe\xff")))
+      throw bad_input({list.string()}, "is no text in UTF-8", "save it as UTF-8");
+    line = std::string(core::trimmed(line));
     if (line.empty() || !is_image_name(line)) continue;
     fs::path image = line;
     const bool beside = line.starts_with("./") || !fs::exists(base / image);
@@ -217,7 +226,8 @@ void add_images(const Source& source, const Yaml& node, const std::string& split
   if (written.empty()) throw source.refusal(node, split + " is empty", remedy);
   const fs::path path = resolved(roots, written);
   if (!fs::exists(path)) {
-    throw source.refusal(node, fmt::format("{} '{}' does not exist", split, path.string()), remedy);
+    throw source.refusal(node, fmt::format("{} '{}' does not exist", split, path.string()),
+                         for_path(written, remedy));
   }
   std::vector<std::string> found;
   const bool is_folder = fs::is_directory(path);

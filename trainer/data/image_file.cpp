@@ -213,7 +213,9 @@ ImageSize check_image(const std::string& file) {
   std::error_code unknown;
   const auto type = std::filesystem::status(file, unknown).type();
   if (type == std::filesystem::file_type::not_found)
-    throw bad_input({file}, "there is no such image", "check the path, or take it off its list");
+    throw bad_input({file}, "there is no such image",
+                    file.find('\\') == file.npos ? "check the path, or take it off its list"
+                                                 : "write / for \\ in its list");
   if (type == std::filesystem::file_type::fifo)  // whoever opens it waits for a writer
     throw bad_input({file}, "is no image but a pipe", "remove it");
   Bytes bytes(file);

@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "core/error.hpp"
+#include "core/number.hpp"
 #include "core/text_file.hpp"
 #include "core/utf8.hpp"
 #include "trainer/data/data_yaml.hpp"
@@ -80,8 +81,9 @@ int class_of(std::string_view text, const Where& where, int classes, bool single
 }
 
 Error outside(std::string_view text, const Where& where) {
-  return bad_input(where, fmt::format("coordinate {} is outside 0..1", text.substr(0, 40)),
-                   "divide by the image's width or height");
+  return bad_input(
+      where, fmt::format("coordinate {} is outside 0..1", text.substr(0, 40)),
+      "write shares of the image's width and height, and cut the box off at its edges");
 }
 
 /// As YOLOv5 reads it: the nearest float is what counts.
@@ -124,7 +126,7 @@ void add_row(const std::vector<std::string_view>& columns, const Where& where, i
   const auto count = columns.size();
   if (count != 5 && (count < 7 || count % 2 == 0)) {
     throw bad_input(
-        where, fmt::format("{} columns", count),
+        where, core::counted(count, "column"),
         "write 'class x y width height', or 'class x1 y1 x2 y2 x3 y3 …' for an outline");
   }
   const int cls = class_of(columns[0], where, classes, single_cls);

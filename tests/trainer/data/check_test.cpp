@@ -101,9 +101,10 @@ TEST_F(Check, NamesAllBadFilesAndRefusesTheFirstTenOfThemByName) {
     EXPECT_EQ(stats.images, 7);
     EXPECT_EQ(stats.labels, 7);
     ASSERT_EQ(stats.faults.size(), 33U);
-    EXPECT_EQ(stats.faults[0], (folder / "labels/107.txt") +
-                                   ":2: coordinate 1.5 is outside 0..1; divide by the image's "
-                                   "width or height");
+    EXPECT_EQ(stats.faults[0],
+              (folder / "labels/107.txt") +
+                  ":2: coordinate 1.5 is outside 0..1; write shares of the image's "
+                  "width and height, and cut the box off at its edges");
     EXPECT_THAT(stats.faults[1], testing::StartsWith(config.train[8] + ": is truncated"));
     EXPECT_THAT(stats.faults[9], testing::StartsWith(folder / "labels/116.txt:2"));
     EXPECT_THAT(bad_images(stats.faults).what(),

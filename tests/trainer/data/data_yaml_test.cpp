@@ -232,6 +232,26 @@ TEST_F(DataYaml, RefusesWithFileAndLine) {
             "/dev/null: this is no regular file, which each worker could read; copy it to one");
 }
 
+TEST_F(DataYaml, RefusesListsAndPathsAsWindowsHasThem) {
+  const std::string utf16("\xff\xfe.\0/\0a\0.\0j\0p\0g\0\n\0", 18);
+  write_file(folder / "list.txt", utf16);
+  EXPECT_EQ(refused("train: list.txt\nval: images/val\nnames: [a]\n"),
+            "list.txt: is no text in UTF-8; save it as UTF-8");
+  EXPECT_EQ(
+      refused("train: images\\train\nval: images/val\nnames: [a]\n"),
+      "d.yaml:1: train 'images\\train' does not exist; write the path that it has here, with / "
+      "for \\");
+  EXPECT_EQ(refused("path: D:\\coco\ntrain: images/train\nval: images/val\nnames: [a]\n"),
+            "d.yaml:1: path 'D:\\coco' does not exist; write the path that it has here, with / for "
+            "\\");
+}
+
+TEST_F(DataYaml, TakesAListWithZerosAtItsEnd) {
+  write_file(folder / "list.txt", "./images/val/c.bmp\n" + std::string(64, '\0'));
+  EXPECT_THAT(read("train: list.txt\nval: list.txt\nnames: [a]\n").train,
+              ElementsAre(folder / "images/val/c.bmp"));
+}
+
 TEST_F(DataYaml, RefusesASplitWithoutImages) {
   std::filesystem::create_directories(folder / "images/empty");
   EXPECT_EQ(refused("train: images/empty\nval: images/val\nnames: [a]\n"),

@@ -1,5 +1,6 @@
 #include "trainer/data/label_file.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
@@ -43,9 +44,11 @@ TEST(LabelFile, ComparesCoordinatesAsFloatsAsYolov5Does) {
   for (const char* one : {"1.0000000000000002", "1.00000001"})
     EXPECT_EQ(parse("0 0.5 0.5 " + std::string(one) + " 0.5").labels[0].w, 1);
   EXPECT_EQ(refused("0 0.5 0.5 1.0000001 0.5"),
-            "a.txt:1: coordinate 1.0000001 is outside 0..1; divide by the image's width or height");
+            "a.txt:1: coordinate 1.0000001 is outside 0..1; write shares of the image's width and "
+            "height, and cut the box off at its edges");
   EXPECT_EQ(refused("0 -1e-9 0.5 0.5 0.5"),
-            "a.txt:1: coordinate -1e-9 is outside 0..1; divide by the image's width or height");
+            "a.txt:1: coordinate -1e-9 is outside 0..1; write shares of the image's width and "
+            "height, and cut the box off at its edges");
 }
 
 TEST(LabelFile, EndsLinesAsPythonDoes) {
@@ -75,9 +78,11 @@ TEST(LabelFile, LetsPointsOfAnOutlineLeaveTheImageButNotItsBox) {
   EXPECT_EQ(parse("0 -0.25 0.5 0.75 0.5 0.5 1").labels,
             (std::vector<Label>{{0, 0.25F, 0.75F, 1, 0.5F}}));
   EXPECT_EQ(refused("0 -0.25 0.5 1.25 0.5 0.5 1"),
-            "a.txt:1: coordinate -0.25 is outside 0..1; divide by the image's width or height");
+            "a.txt:1: coordinate -0.25 is outside 0..1; write shares of the image's width and "
+            "height, and cut the box off at its edges");
   EXPECT_EQ(refused("0 0.25 0.5 nan 0.5 0.5 1"),
-            "a.txt:1: coordinate nan is outside 0..1; divide by the image's width or height");
+            "a.txt:1: coordinate nan is outside 0..1; write shares of the image's width and "
+            "height, and cut the box off at its edges");
 }
 
 TEST(LabelFile, BoxesAnOutlineByItsExtremes) {
@@ -108,9 +113,11 @@ TEST(LabelFile, KeepsTheOrderOfDistinctRows) {
 
 TEST(LabelFile, RefusesWithFileAndLine) {
   EXPECT_EQ(refused("0 0.5 0.5 0.5 0.5\n0 0.5 1.5 0.5 0.5"),
-            "a.txt:2: coordinate 1.5 is outside 0..1; divide by the image's width or height");
+            "a.txt:2: coordinate 1.5 is outside 0..1; write shares of the image's width and "
+            "height, and cut the box off at its edges");
   EXPECT_EQ(refused("0 0.5 -0.1 0.5 0.5"),
-            "a.txt:1: coordinate -0.1 is outside 0..1; divide by the image's width or height");
+            "a.txt:1: coordinate -0.1 is outside 0..1; write shares of the image's width and "
+            "height, and cut the box off at its edges");
   EXPECT_EQ(refused("3 0.5 0.5 0.5 0.5"), "a.txt:1: '3' is no class; write an integer from 0 to 2");
   EXPECT_EQ(refused("-1 0.5 0.5 0.5 0.5"),
             "a.txt:1: '-1' is no class; write an integer from 0 to 2");
@@ -119,12 +126,15 @@ TEST(LabelFile, RefusesWithFileAndLine) {
   EXPECT_EQ(refused("0 0.5 half 0.5 0.5"),
             "a.txt:1: 'half' is no number; write class and coordinates as numbers");
   EXPECT_EQ(refused("0 nan 0.5 0.5 0.5"),
-            "a.txt:1: coordinate nan is outside 0..1; divide by the image's width or height");
+            "a.txt:1: coordinate nan is outside 0..1; write shares of the image's width and "
+            "height, and cut the box off at its edges");
   EXPECT_EQ(refused("0 0.5 1e400 0.5 0.5"),
-            "a.txt:1: coordinate 1e400 is outside 0..1; divide by the image's width or height");
+            "a.txt:1: coordinate 1e400 is outside 0..1; write shares of the image's width and "
+            "height, and cut the box off at its edges");
   EXPECT_EQ(refused("1e400 0.5 0.5 0.5 0.5"),
             "a.txt:1: '1e400' is no class; write an integer from 0 to 2");
-  for (const char* line : {"0", "0 0.5 0.5 0.5", "0 0.5 0.5 0.5 0.5 0.5", "0 0 0 0 0 0 0 0"}) {
+  EXPECT_THAT(refused("0"), testing::StartsWith("a.txt:1: 1 column; write 'class x y width "));
+  for (const char* line : {"0 0.5 0.5 0.5", "0 0.5 0.5 0.5 0.5 0.5", "0 0 0 0 0 0 0 0"}) {
     EXPECT_NE(refused(line).find(" columns; write 'class x y width height'"), std::string::npos)
         << line;
   }
