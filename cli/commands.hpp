@@ -1,7 +1,6 @@
 // The commands, one source file each: it declares its command line, and runs it.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <vector>
 
@@ -34,9 +33,6 @@ Command explain_command(CLI::App& app);
 Command report_command(CLI::App& app);
 /// `evolve export TARGET RUN`, `evolve export yolov5 WEIGHTS [-o FILE]`
 Command export_command(CLI::App& app);
-/// Where `evolve export yolov5` puts these weights unless it is told: best_yolov5.pt beside
-/// best.pt.
-std::filesystem::path exported(const std::filesystem::path& weights);
 /// `evolve devices [--json]`
 Command devices_command(CLI::App& app);
 /// `evolve dataset shapes DIR`

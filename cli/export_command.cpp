@@ -55,7 +55,7 @@ int export_weights(const std::string& weights, const std::string& output) {
                     "this is the folder of an evolution, which has no weights of its own",
                     "name that of an evolve train, or its weights");
   const auto file = fs::is_directory(given) ? results::RunDirectory{given}.best_weights() : given;
-  const auto target = output.empty() ? exported(file).string() : output;
+  const auto target = output.empty() ? trainer::exported(file).string() : output;
   check_output(target);
   check_trained_here(file);
   const auto python = python_of_environment();
@@ -66,10 +66,6 @@ int export_weights(const std::string& weights, const std::string& output) {
 }
 
 }  // namespace
-
-fs::path exported(const fs::path& weights) {
-  return weights.parent_path() / (weights.stem().string() + "_yolov5.pt");
-}
 
 Command export_command(CLI::App& app) {
   struct Arguments {

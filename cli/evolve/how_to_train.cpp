@@ -10,7 +10,6 @@
 #include <system_error>
 #include <utility>
 
-#include "cli/commands.hpp"
 #include "cli/options/trainer_options.hpp"
 #include "cli/screen/text.hpp"
 #include "core/shell_word.hpp"
@@ -92,18 +91,28 @@ std::string options_of_the_set(const trainer::TrainOptions& t, const hyp::Hyperp
   return options;
 }
 
+std::string path(const std::string& named) {
+  return named.empty() ? "" : shell_path(named);
+}
+
+/// The path of a file as nothing else can be called: YOLOv5's package takes "exp/best.pt" for the
+/// name of weights on a server, and asks for them.
+std::string path_alone(const std::string& file) {
+  const auto shown = display_path(file);
+  return core::shell_word(std::filesystem::path(shown).is_absolute() ? shown : "./" + shown);
+}
+
 /// " --data my.yaml --imgsz 320": on what is trained, as far as it is not usual. On shapes another
-/// size is usual for evolve.
-std::string options_of_the_data(const trainer::TrainOptions& t) {
+/// size is usual for evolve. `weights`: how these are written.
+std::string options_of_the_data(const trainer::TrainOptions& t, const std::string& weights) {
   const trainer::TrainOptions usual;
   std::string options;
   const auto add = [&](const char* option, const auto& value, const auto& usual_value) {
     if (value != usual_value) options += fmt::format(" {} {}", option, value);
   };
-  const auto path = [](const std::string& named) { return named.empty() ? "" : shell_path(named); };
   add("--data", path(t.data), usual.data);
   add("--cfg", path(t.cfg), "");
-  add("--weights", path(t.weights), "");
+  add("--weights", weights, "");
   add("--imgsz", t.imgsz, t.data == usual.data ? 0 : usual.imgsz);
   add("--batch-size", t.batch_size, usual.batch_size);
   return options;
@@ -142,17 +151,20 @@ std::string yolov5_command(const trainer::TrainOptions& options, const hyp::Hype
   // YOLOv5 has no shapes, nor what trained on them.
   auto known = options;
   if (options.weights == trainer::embedded_weights) known.weights = "";
+  std::error_code ignored;
+  const bool are_a_file = std::filesystem::exists(known.weights, ignored);
   std::string before;
   if (need_export(known.weights)) {
     before = "evolve export yolov5 " + shell_path(known.weights) + " && ";
-    known.weights = exported(known.weights).string();
+    known.weights = trainer::exported(known.weights).string();
   }
+  const auto weights =
+      are_a_file && program == yolov5_package ? path_alone(known.weights) : path(known.weights);
   // Its tables it knows by their files' names.
-  std::error_code ignored;
   if (!options.cfg.empty() && !std::filesystem::exists(options.cfg, ignored))
     known.cfg = std::filesystem::path(options.cfg).replace_extension(".yaml");
   if (known.cfg == embedded_model) known.cfg = "";
-  auto on = options.data == default_data ? "" : options_of_the_data(known);
+  auto on = options.data == default_data ? "" : options_of_the_data(known, weights);
   // Its own default is weights.
   if (!on.empty() && known.weights.empty() && !known.cfg.empty()) on += " --weights ''";
   return fmt::format("Use it in YOLOv5: {}python {}{} --hyp {}{}", on.empty() ? "" : before,
@@ -169,7 +181,7 @@ std::string evolve_train_command(const trainer::TrainOptions& options,
   if (!options.amp) ours += " --no-amp";
   if (options.skip_bad) ours += " --skip-bad";
   return fmt::format("Or here: evolve train{} --hyp {}{}{} --epochs {}",
-                     options_of_the_data(options), shell_path(file),
+                     options_of_the_data(options, path(options.weights)), shell_path(file),
                      options_of_the_set(options, hyp, on_shapes ? "" : "SGD"), ours,
                      trainer::TrainOptions().epochs);
 }

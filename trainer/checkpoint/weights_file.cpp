@@ -122,4 +122,8 @@ WeightsSummary read_summary(const std::string& path) {
   }
 }
 
+std::filesystem::path exported(const std::filesystem::path& weights) {
+  return weights.parent_path() / (weights.stem().string() + "_yolov5.pt");
+}
+
 }  // namespace evolve::trainer

@@ -2,6 +2,7 @@
 // the tensors themselves.
 #pragma once
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -66,5 +67,9 @@ struct WeightsSummary {
 
 /// Looks at a file without its tensors. Throws `Error` naming it, as read_checkpoint() does.
 WeightsSummary read_summary(const std::string& path);
+
+/// Where these weights are put for YOLOv5 unless somebody says otherwise: best_yolov5.pt beside
+/// best.pt.
+std::filesystem::path exported(const std::filesystem::path& weights);
 
 }  // namespace evolve::trainer

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
+#include "tests/files.hpp"
+#include "tests/temporary_folder.hpp"
+
 namespace evolve::cli {
 namespace {
 
@@ -112,6 +117,23 @@ TEST(HowToTrain, NamesATableOfYolov5sByItsFileThere) {
       yolov5_command({.data = "my.yaml", .cfg = "yolov5n", .weights = "a.pt"}, {}, "hyp.yaml"),
       "Use it in YOLOv5: python train.py --data my.yaml --cfg yolov5n.yaml --weights a.pt "
       "--hyp hyp.yaml");
+}
+
+TEST(HowToTrain, NamesWeightsToYolov5sPackageAsNoServerCallsItsOwn) {
+  const test::TemporaryFolder folder;
+  const auto weights = (folder / "best.pt").string();
+  test::write_file(weights, "");
+  const auto on = [](const std::string& from) {
+    return yolov5_command({.data = "my.yaml", .weights = from}, {}, "hyp.yaml", yolov5_package);
+  };
+  const std::string begin = "Use it in YOLOv5: python -m yolov5.train --data my.yaml --weights ";
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  EXPECT_EQ(on(weights), begin + "./best.pt --hyp hyp.yaml");
+  EXPECT_EQ(on("yolov5n.pt"), begin + "yolov5n.pt --hyp hyp.yaml") << "it is to be fetched";
+  std::filesystem::current_path("/usr/bin");
+  EXPECT_EQ(on(weights), begin + weights + " --hyp hyp.yaml");
+  std::filesystem::current_path(before);
 }
 
 TEST(HowToTrain, SaysThatYolov5BeginsWithRandomWeights) {
