@@ -81,4 +81,9 @@ target_link_libraries(evolve-worker PRIVATE
 set_source_files_properties(checkpoint/embedded_weights.S PROPERTIES
   COMPILE_OPTIONS "-I${CMAKE_CURRENT_SOURCE_DIR}/checkpoint"
   OBJECT_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/checkpoint/shapes_base.pt)
+# Installed it still finds the libtorch that it was built with; the wheel's says itself where that is.
+if(EVOLVE_LIBTORCH AND NOT CMAKE_INSTALL_RPATH)
+  get_filename_component(torch_folder ${torch_cpu} DIRECTORY)
+  set_target_properties(evolve-worker PROPERTIES INSTALL_RPATH ${torch_folder})
+endif()
 install(TARGETS evolve-worker RUNTIME COMPONENT evolve-worker)

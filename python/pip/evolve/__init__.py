@@ -6,6 +6,7 @@ import sys
 
 def main():
     """Becomes evolve (same process, same arguments), which starts its workers with this Python unless told otherwise."""
-    os.environ.setdefault("EVOLVE_PYTHON", sys.executable)
+    if not os.environ.get("EVOLVE_PYTHON"):
+        os.environ["EVOLVE_PYTHON"] = sys.executable
     program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "evolve")
     os.execv(program, [program, *sys.argv[1:]])
