@@ -29,6 +29,7 @@ extern "C" int LLVMFuzzerInitialize(int*, char*** arguments) {
       {"fuzz_model", fuzz::model},
       {"fuzz_population", fuzz::population},
       {"fuzz_space", fuzz::space},
+      {"fuzz_weights", fuzz::weights},
       {"fuzz_words", fuzz::words},
   };
   const auto name = std::filesystem::path(**arguments).filename().string();

@@ -46,6 +46,7 @@ void messages(const std::string& input);
 void model(const std::string& input);
 void population(const std::string& input);
 void space(const std::string& input);
+void weights(const std::string& input);
 void words(const std::string& input);
 
 }  // namespace evolve::fuzz
