@@ -68,6 +68,20 @@ std::map<int, std::pair<json, int>> standings(const std::filesystem::path& run) 
   return found;
 }
 
+TEST(Pause, AndAFurtherAttemptLeaveATrialItsSeed) {
+  Folder folder;
+  const auto trainer = "--pauses --forgets --seen " + (folder / "seen").string();
+  ASSERT_EQ(evolve(folder.path(), arguments("cpu:0", "run", {"--retries", "1"}, trainer)).code, 0);
+  std::map<int, json> seeds;
+  int again = 0;
+  for (const auto& one : seen(folder)) {
+    const auto [known, is_new] = seeds.emplace(one["trial"], one["seed"]);
+    EXPECT_EQ(known->second, one["seed"]) << one["trial"];
+    if (!is_new) ++again;
+  }
+  EXPECT_GE(again, 6) << "some go on, crash, and begin anew";
+}
+
 TEST(Pause, LetsTrialsThatPromiseLittleWaitAndTrainsNoEpochTwice) {
   Folder folder;
   const auto ended = evolve(folder.path(), arguments("cpu:0", "run"));

@@ -159,17 +159,9 @@ TEST(Resume, AFinishedRunSaysSoAndALargerOneIsExtended) {
   EXPECT_EQ(count(journal(folder / "run"), "completed"), 20);
 }
 
-/// In the folder "run".
-void finish_three_trials(const Folder& folder) {
-  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
-                                   "--trials", "3", "--output", "run"})
-                .code,
-            0);
-}
-
 TEST(Resume, AFinishedRunIsNotExtendedByABoundThatIsNoLarger) {
   Folder folder;
-  finish_three_trials(folder);
+  finish_trials(folder, 3);
   const auto before = read_file(folder / "run/journal.jsonl");
   for (const auto* option : {"--generations", "--trials"})
     for (const auto* value : {"1", "3"}) {
@@ -205,7 +197,7 @@ TEST(Resume, AFinishedRunHasItsFilesAgain) {
 
 TEST(Resume, WritesTheOptionsThatItGoesOnWith) {
   Folder folder;
-  finish_three_trials(folder);
+  finish_trials(folder, 3);
   std::filesystem::remove(folder / "run/opt.yaml");
   ASSERT_EQ(evolve(folder.path(), {"--resume", "run", "--trials", "5"}).code, 0);
   EXPECT_THAT(read_file(folder / "run/opt.yaml"), HasSubstr("trials: 5\n"));
@@ -232,7 +224,7 @@ TEST(Resume, InAnotherFolderSaysWhereTheRelativePathsOfItsTrainerWere) {
 
 TEST(Resume, IsToldAgainWhatItWasToldAboutHowItRuns) {
   Folder folder;
-  finish_three_trials(folder);
+  finish_trials(folder, 3);
   const auto ended =
       evolve(folder.path(), {"--resume", "run", "--trials", "900", "--retries", "0", "--device",
                              "cpu:0", "--cache", "none", "--time-limit", "0.2s"});
@@ -243,7 +235,7 @@ TEST(Resume, IsToldAgainWhatItWasToldAboutHowItRuns) {
 
 TEST(Resume, InAFolderThatIsGoneSaysSo) {
   Folder folder;
-  finish_three_trials(folder);
+  finish_trials(folder, 3);
   const auto command = "mkdir gone && cd gone && rmdir ../gone && exec '" EVOLVE_BINARY
                        "' --resume '" +
                        (folder / "run").string() + "'";
@@ -269,10 +261,7 @@ TEST(Resume, WithoutAFolderTakesTheNewestRun) {
 
 TEST(Resume, ATornLastLineIsCutOffAndSaid) {
   Folder folder;
-  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
-                                   "--trials", "3", "--output", "run"})
-                .code,
-            0);
+  finish_trials(folder, 3);
   const auto text = read_file(folder / "run/journal.jsonl");
   write_file(folder / "run/journal.jsonl", text.substr(0, text.size() - 10));
   const auto ended = evolve(folder.path(), {"--resume", "run"});
@@ -283,10 +272,7 @@ TEST(Resume, ATornLastLineIsCutOffAndSaid) {
 
 TEST(Resume, ADamagedMiddleIsRefusedWithItsLine) {
   Folder folder;
-  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
-                                   "--trials", "3", "--output", "run"})
-                .code,
-            0);
+  finish_trials(folder, 3);
   auto lines = lines_of(read_file(folder / "run/journal.jsonl"));
   lines[2] = lines[2].substr(0, lines[2].size() / 2);
   std::string text;
@@ -333,6 +319,24 @@ TEST(Resume, RefusesASpaceAndAStartThatAreNotWhatTheyWere) {
   write_file(folder / "h.yaml", "lr0: 0.02\n");
   EXPECT_THAT(evolve(folder.path(), again).err, HasSubstr("--hyp: not what it was when"));
   EXPECT_EQ(evolve(folder.path(), {"--resume", "run", "--trials", "3"}).code, 0);
+}
+
+TEST(Resume, RefusesAPopulationThatIsNotWhatItWas) {
+  Folder folder;
+  write_file(folder / "p.yaml", "gen0number0: {lr0: 0.02}\n");
+  const auto trainer = fake_trainer();
+  ASSERT_EQ(evolve(folder.path(),
+                   {"--trainer-command", trainer, "--resume_evolve", "p.yaml", "--evolve-genes",
+                    "all", "--devices", "cpu:0", "--trials", "2", "--output", "run"})
+                .code,
+            0);
+  const std::vector<std::string> again = {"--resume", "run",      "--resume_evolve",
+                                          "p.yaml",   "--trials", "3"};
+  EXPECT_EQ(evolve(folder.path(), again).code, 0);
+  write_file(folder / "p.yaml", "gen0number0: {lr0: 0.03}\n");
+  const auto other = evolve(folder.path(), again);
+  EXPECT_EQ(other.code, 2);
+  EXPECT_THAT(other.err, HasSubstr("--resume_evolve: not what it was when the run began; "));
 }
 
 TEST(Resume, RefusesAnotherValueForWhatTheRunIs) {

@@ -436,5 +436,15 @@ TEST(Journal, LeavesOutATornLastLineThoughANewlineFollowsIt) {
   EXPECT_EQ(contents.warning, file.string() + ":4: the last line is torn and was left out");
 }
 
+TEST(Journal, LeavesOutALastLineOfWhichAPageIsMissing) {
+  const Folder folder;
+  const auto file = folder / "journal.jsonl";
+  auto text = write_run(file, 1);
+  text.replace(text.size() - 20, 8, 8, '\0');  // a power cut may leave zeros
+  write_file(file, text);
+  EXPECT_EQ(read_journal(file).warning,
+            file.string() + ":3: the last line is torn and was left out");
+}
+
 }  // namespace
 }  // namespace evolve::results

@@ -18,6 +18,8 @@ namespace {
 
 /// What is called with each file, or folder, that is sent to the disk.
 std::function<void(const std::string& file)> on_sync;
+/// What is called with each file whose data are sent there.
+std::function<void(const std::string& file)> on_data_sync;
 /// How long each file was when its data were last sent to the disk.
 std::map<std::string, off_t> on_the_disk;
 
@@ -29,6 +31,7 @@ extern "C" int fsync(int descriptor) {
   return static_cast<int>(::syscall(SYS_fsync, descriptor));
 }
 extern "C" int fdatasync(int descriptor) {
+  if (on_data_sync) on_data_sync(evolve::test::file_of(descriptor));
   struct stat file {};
   ::fstat(descriptor, &file);
   on_the_disk[evolve::test::file_of(descriptor)] = file.st_size;
@@ -62,6 +65,17 @@ TEST(OnDisk, IsWhatWasCommittedToAJournal) {
     journal.commit();
     EXPECT_EQ(on_the_disk[file], length());
   }
+}
+
+TEST(OnDisk, AJournalThatIsMovedMeanwhileIsMissed) {
+  const Folder folder;
+  const auto file = folder / "journal.jsonl";
+  Journal journal = Journal::create(file, RunSettings{});
+  journal.append(Started{});
+  on_data_sync = [&](const std::string&) { fs::rename(file, file.string() + "~"); };
+  const auto said = run_failure([&] { journal.commit(); });
+  on_data_sync = {};
+  EXPECT_THAT(said, testing::HasSubstr("somebody has moved or removed it"));
 }
 
 TEST(OnDisk, IsAFileBeforeItTakesThePlaceOfTheOldOne) {

@@ -104,6 +104,11 @@ void misbehave(const std::string& mode, int trial, const std::string& dir) {
     ::raise(SIGKILL);
   }
   if (mode == "hang") sleep_for_ever();
+  if (mode == "writes down that it is asked to end") {
+    static const std::string file = dir + "/asked";
+    ::signal(SIGTERM, [](int) { ::close(::creat(file.c_str(), 0600)); });
+    sleep_for_ever();
+  }
   if (mode == "stubborn") {
     ::signal(SIGTERM, SIG_IGN);
     sleep_for_ever();

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -44,6 +45,9 @@ TEST(EvolveOptions, WithoutADataSetTrainASmallModelOnShapes) {
   EXPECT_EQ(options.train.optimizer, "Adam");
   EXPECT_EQ(options.generations, 300);
   EXPECT_EQ(options.population, 50);
+  EXPECT_EQ(options.limits.hang, std::chrono::minutes(10));
+  EXPECT_FALSE(options.limits.trial);
+  EXPECT_EQ(options.retries, 2);
 }
 
 TEST(EvolveOptions, AreKeptForWhoeverResumesOrTellWhichRunThatIs) {
@@ -285,6 +289,15 @@ TEST(EvolveOptions, LetAResumedRunKeepImagesElsewhere) {
   const auto run = run_of("--cache ram");
   EXPECT_EQ(resumed(parse("--resume x --cache disk"), run).train.cache, "disk");
   EXPECT_THROW(resumed(parse("--resume x --fraction 0.5"), run), Error);
+}
+
+TEST(EvolveOptions, ByWhichTheTrialsOfARunAreComparedDoNotChange) {
+  const auto run = run_of("");
+  for (const std::string other :
+       {"--epochs 7", "--imgsz 128", "--batch-size 8", "--population 7", "--search classic",
+        "--lag 3", "--fitness mAP50", "--evolve-genes lr0", "--optimizer SGD", "--cos-lr",
+        "--label-smoothing 0.1", "--noautoanchor", "--single-cls", "--freeze 3"})
+    EXPECT_THROW(resumed(parse("--resume x " + other), run), Error) << other;
 }
 
 TEST(EvolveOptions, LetAResumedRunFindItsTrainerElsewhere) {

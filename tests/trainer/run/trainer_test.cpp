@@ -193,6 +193,23 @@ TEST(Trainer, TrainsAgainWhatWasKeptAndIsDamaged) {
   EXPECT_EQ(result.metrics, train(options, defaults()));
 }
 
+// evolve was killed after the trial had kept it, and before the journal had the pause.
+TEST(Trainer, TrainsAgainWhereALaterEpochWasKeptThanEvolveKnowsOf) {
+  const data::TemporaryFolder folder;
+  TrainOptions options = small();
+  options.epochs = 3;
+  const Rungs pause{.epochs = {2},
+                    .decide = [](int) { return hyp::Decision::pause; },
+                    .kept = folder / "paused.pt"};
+  Trainer("cpu", 1).train(options, defaults(), 1, {}, pause);
+  std::vector<int> epochs;
+  const auto result = Trainer("cpu", 1).train(
+      options, defaults(), 1, [&](int epoch, const hyp::Metrics&) { epochs.push_back(epoch); },
+      {.epochs = {}, .decide = {}, .kept = pause.kept, .start_epoch = 1});
+  EXPECT_EQ(epochs, (std::vector<int>{2, 3}));
+  EXPECT_EQ(result.metrics, train(options, defaults()));
+}
+
 TEST(Trainer, DependsOnItsArgumentsAndNotOnEarlierTrials) {
   Trainer trainer("cpu", 1);
   const auto first = trainer.train(small(), defaults(), 1, {}).metrics;

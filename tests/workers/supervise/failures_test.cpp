@@ -179,6 +179,15 @@ TEST_F(Workers, FailWhenTheyIgnoreTheSignalToEnd) {
   EXPECT_TRUE(is_gone(pid(0)));
 }
 
+TEST_F(Workers, AreAskedToEndBeforeTheyAreKilled) {
+  auto impatient = settings();
+  impatient.hang_timeout = seconds(5);
+  WorkerSet workers(impatient, stop);
+  EXPECT_EQ(failure(workers, 0, "writes down that it is asked to end").kind, FailureKind::hang);
+  EXPECT_TRUE(std::filesystem::exists(folder(0) + "/asked"));
+  EXPECT_TRUE(is_gone(pid(0)));
+}
+
 TEST_F(Workers, FailForTheLastOfAllThatTheyWrote) {
   auto wordy = settings();
   wordy.command = {"sh", "-c",

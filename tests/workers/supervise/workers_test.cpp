@@ -124,9 +124,13 @@ TEST_F(Workers, ShowTheirProgress) {
 
 TEST_F(Workers, MayStopForReasonsOfTheirOwnWhichIsAPlainResult) {
   WorkerSet workers(settings(), stop);
-  const auto end = trained(workers, 0, "stopped");
-  EXPECT_EQ(end.obeyed, hyp::Decision::go_on);
-  EXPECT_EQ(end.metrics, half);
+  int number = 0;
+  for (const std::string mode : {"stopped", "paused"}) {
+    const auto end = trained(workers, number++, mode);
+    EXPECT_EQ(end.obeyed, hyp::Decision::go_on) << mode;
+    EXPECT_EQ(end.metrics, half) << mode;
+    EXPECT_EQ(end.epoch, 4) << mode;
+  }
 }
 
 TEST_F(Workers, ReportMetricsWhateverTheyAreWorth) {
