@@ -20,6 +20,7 @@
 #include "cli/options/command_line.hpp"
 #include "cli/options/help.hpp"
 #include "cli/screen/screen.hpp"
+#include "core/child.hpp"
 #include "core/error.hpp"
 #include "core/utf8.hpp"
 #include "workers/exec/exec_worker.hpp"
@@ -32,10 +33,11 @@ namespace {
 void refuse_lost_options(const CLI::App& app) {
   if (app.get_subcommands().empty()) return;
   const auto& command = app.get_subcommands().front()->get_name();
-  for (const auto& [key, option] : given_on(app)) {
-    throw bad_argument(option + " stands before the command " + command,
-                       "write evolve " + command + " " + option + " …");
-  }
+  const auto given = given_on(app);
+  if (given.empty()) return;
+  const auto& option = given.begin()->second;
+  throw bad_argument(option + " stands before the command " + command,
+                     "write evolve " + command + " " + option + " …");
 }
 
 /// Options and paths go into JSON, which has no other encoding.
@@ -156,9 +158,7 @@ void open_standard_streams() {
 int main(int argc, char** argv) {
   evolve::cli::open_standard_streams();
   // Who started evolve may have blocked signals; then it could not be stopped.
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  evolve::core::unblock_signals();
   // Before a run has begun nothing has to be saved.
   for (const int number : {SIGINT, SIGTERM}) {
     const auto leave = [](int signal) { std::_Exit(128 + signal); };

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "cli/commands.hpp"
@@ -23,11 +22,8 @@ namespace {
 results::RunReport report_of(const results::RunDirectory& directory) {
   const bool going_on = results::is_locked(directory.journal());
   const auto [contents, state] = recorded_run(directory);
-  auto timeline = results::timeline_of(contents);
-  going_on ? timeline.go_on(core::now()) : timeline.stop();
-  auto report =
-      engine::report_of(state, contents.run, std::move(timeline), display_path(directory.root));
-  report.going_on = going_on && !report.finished;  // it may have ended meanwhile
+  auto report = engine::report_of(state, contents.run, results::timeline_of(contents),
+                                  display_path(directory.root), going_on);
   report.explanation = engine::explanation_if_any(state);
   return report;
 }

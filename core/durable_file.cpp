@@ -48,8 +48,12 @@ std::string how_to_write_again(int error) {
   return "mend the disk";
 }
 
+std::string cannot_write(const fs::path& file, int error) {
+  return file.string() + ": cannot write (" + std::strerror(error) + ")";
+}
+
 Error run_cannot_write(const fs::path& file, int error, const std::string& run) {
-  return run_failed(file.string() + ": cannot write (" + std::strerror(error) + ")",
+  return run_failed(cannot_write(file, error),
                     "all finished trials are safe: " + how_to_write_again(error) +
                         ", then go on with evolve --resume " + shell_folder(run));
 }

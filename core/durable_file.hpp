@@ -22,6 +22,9 @@ int replace_file(const std::filesystem::path& file, const std::filesystem::path&
 /// What a person can do about that errno of a write: "mend the disk".
 std::string how_to_write_again(int error);
 
+/// "run/evolve.csv: cannot write (No space left on device)".
+std::string cannot_write(const std::filesystem::path& file, int error);
+
 /// A run of trials that cannot write `file` for this errno; `run` is its folder: "run/evolve.csv:
 /// cannot write (No space left on device); all finished trials are safe: mend the disk, then …".
 Error run_cannot_write(const std::filesystem::path& file, int error, const std::string& run);

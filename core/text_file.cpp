@@ -11,7 +11,7 @@ namespace evolve::core {
 std::string read_text_file(const std::string& path, std::size_t max_bytes) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
-    throw bad_input({path}, "this is a directory", "name a file in it");
+    throw bad_input({path}, "this is a folder", "name a file in it");
   }
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
                                                              &std::fclose);

@@ -98,11 +98,10 @@ bool stands_alone(const Request& request) {
 }  // namespace
 
 std::vector<Request> parse_spec(std::string_view spec) {
-  auto text = std::string(spec);
+  std::string text(core::trimmed(spec));
   boost::replace_all(text, "：", ":");
   boost::replace_all(text, "，", ",");
   boost::to_lower(text, std::locale::classic());
-  boost::trim(text, std::locale::classic());
   if (text.empty()) throw std::invalid_argument("it is empty");
   std::vector<Request> requests;
   for (const auto& item : core::split_and_trim(text, ',')) {

@@ -44,7 +44,7 @@ std::optional<std::string> text_in(const std::filesystem::path& path) try {
 std::optional<std::string> taken_in(const std::string& line) {
   const auto end = std::min(line.find_first_of(" \t"), line.size());
   if (!boost::iequals(line.substr(0, end), "take")) return {};
-  return boost::trim_copy(line.substr(end));
+  return std::string(core::trimmed(std::string_view(line).substr(end)));
 }
 
 /// The kind of the run's GPUs that a number alone means.
@@ -90,8 +90,8 @@ std::vector<std::string> devices_named(const std::string& text,
 DeviceRequest parse_device_file(const std::string& text) {
   DeviceRequest request;
   std::vector<std::string> items;
-  for (auto line : core::split(core::without_byte_order_mark(text), '\n')) {
-    line = boost::trim_copy(line.substr(0, line.find('#')));
+  for (const auto& whole : core::split(core::without_byte_order_mark(text), '\n')) {
+    const std::string line(core::trimmed(whole.substr(0, whole.find('#'))));
     if (const auto taken = taken_in(line)) {
       request.taken_at_once.push_back(*taken);
     } else if (!line.empty()) {

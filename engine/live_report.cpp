@@ -82,10 +82,7 @@ void LiveReport::close(const RunState& state) const {
 }
 
 results::RunReport LiveReport::report(const RunState& state, bool going_on) const {
-  auto timeline = timeline_;
-  going_on ? timeline.go_on(core::now()) : timeline.stop();
-  auto report = report_of(state, settings_, std::move(timeline), name_);
-  report.going_on = going_on;
+  auto report = report_of(state, settings_, timeline_, name_, going_on);
   if (timeline_.end - timeline_.begin >= least_explained_run && is_explained_soon(state))
     report.explanation = explanation_if_any(state);
   return report;

@@ -40,7 +40,8 @@ std::optional<results::RunReport::Recommended> recommended(const RunState& state
 }  // namespace
 
 results::RunReport report_of(const RunState& state, const results::RunSettings& settings,
-                             results::Timeline timeline, const std::string& name) {
+                             results::Timeline timeline, const std::string& name, bool going_on) {
+  going_on ? timeline.go_on(core::now()) : timeline.stop();
   results::RunReport report{
       .name = name,
       .settings = settings,
@@ -50,6 +51,7 @@ results::RunReport report_of(const RunState& state, const results::RunSettings& 
       .timeline = std::move(timeline),
       .recommended = recommended(state),
       .repeats = state.repeats().completed()};
+  report.going_on = going_on && !report.finished;  // it may have ended meanwhile
   report.settings.options = with_bounds(settings.options, state);
   for (const auto& [trial, ignored] : report.timeline.trials)
     report.genes.push_back(state.evolution().genes(trial));

@@ -1,7 +1,6 @@
 #include "engine/run_facts.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <set>
 #include <utility>
 

@@ -13,7 +13,7 @@ namespace {
 constexpr std::ptrdiff_t few_rows = 100;
 constexpr int times_its_cost = 100;
 
-results::Row row_of(const ga::Evolution& search, int trial, const hyp::Metrics& metrics) {
+results::Row table_row(const ga::Evolution& search, int trial, const hyp::Metrics& metrics) {
   return {.metrics = metrics, .values = hyp::raw_values(search.space(), search.hyp(trial))};
 }
 
@@ -22,7 +22,7 @@ results::Table table_of(const RunState& state) {
   const auto& search = state.evolution();
   auto table = results::table_of(search.space());
   for (const auto& one : state.completed())
-    table.rows.push_back(row_of(search, one.trial, one.metrics));
+    table.rows.push_back(table_row(search, one.trial, one.metrics));
   return table;
 }
 
@@ -31,12 +31,9 @@ void plot(const results::Table& table, const RunState& state, const std::string&
   const auto& search = state.evolution();
   results::PlotMarks marks{.recommended = recommended};
   for (const auto& [trial, at] : state.paused())
-    marks.paused.push_back(row_of(search, trial, at.metrics));
-  for (const auto& repeat : state.repeats().completed()) {
-    const auto row = std::ranges::find(state.completed(), repeat.trial, &CompletedTrial::trial);
-    marks.repeats.push_back(
-        {static_cast<std::size_t>(row - state.completed().begin()), repeat.again});
-  }
+    marks.paused.push_back(table_row(search, trial, at.metrics));
+  for (const auto& repeat : state.repeats().completed())
+    marks.repeats.push_back({state.row_of(repeat.trial), repeat.again});
   results::plot_evolution(table, hyp::Fitness(fitness), search.space(), image, marks);
 }
 
@@ -82,7 +79,7 @@ void RunFiles::add_rows(const RunState& state) {
   if (table_.rows.size() == state.completed().size()) return;
   for (auto next = table_.rows.size(); next < state.completed().size(); ++next) {
     const auto& one = state.completed()[next];
-    table_.rows.push_back(row_of(state.evolution(), one.trial, one.metrics));
+    table_.rows.push_back(table_row(state.evolution(), one.trial, one.metrics));
     results::append_row(directory_.evolve_csv(), table_.names, table_.rows.back());
   }
 }

@@ -101,6 +101,8 @@ class RunState {
   bool finished() const;
   /// The completed trials, in that order.
   const std::vector<CompletedTrial>& completed() const { return completed_; }
+  /// The place in completed() of a trial that has completed.
+  std::size_t row_of(int trial) const;
   /// The numbers of the trials that ended, in that order.
   const std::vector<int>& ended() const { return ended_; }
   /// The trial of greatest fitness in the search; null: none has completed.

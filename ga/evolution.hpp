@@ -81,11 +81,12 @@ int generations_for(int trials, int population, int generations);
 /// - A trial that failed or was stopped, or whose fitness is not finite, is not a parent and never
 ///   the best.
 /// - No set is handed out twice while the space has another, but for the start, and in the last
-/// fifth of a run (from trial 45 on, its last 50 trials at most) those sets that may be the best:
-/// where trainings are luck in part, another training of one of them says more than another set.
+///   fifth of a run (from trial 45 on, its last 50 trials at most) those sets that may be the best:
+///   where trainings are luck in part, another training of one of them says more than another
+///   set.
 /// - Where trainings are paused, an ask may give a trial once more: it goes on. What one ask gave
-/// and how that ended is a step; the lag counts steps, and a step knows all that the rungs of the
-/// steps before it have shown.
+///   and how that ended is a step; the lag counts steps, and a step knows all that the rungs of the
+///   steps before it have shown.
 ///
 /// Without a lag, what is known is everything told so far, in the order of the tells: replaying the
 /// asks and tells of a run in their order gives the same trials again. With lag N, trial k knows

@@ -25,14 +25,14 @@ std::map<int, double> completed_trials(const EvolutionState& state) {
   return fitness;
 }
 
-bool are_of_one_set(const EvolutionState& state, int one, int other) {
+bool have_one_set(const EvolutionState& state, int one, int other) {
   return state.trial(one).genes == state.trial(other).genes;
 }
 
 // Repeats of a set that has begun, whichever of its trials they are of.
 int times_repeated(const EvolutionState& state, int trial) {
   return static_cast<int>(std::ranges::count_if(
-      state.repeats, [&](const Repeat& one) { return are_of_one_set(state, one.trial, trial); }));
+      state.repeats, [&](const Repeat& one) { return have_one_set(state, one.trial, trial); }));
 }
 
 std::optional<int> choose(const EvolutionState& state, const std::optional<Standing>& now,
@@ -41,7 +41,7 @@ std::optional<int> choose(const EvolutionState& state, const std::optional<Stand
   // The first trial of a set may have completed after another one of it had been repeated.
   const auto first_of_set = [&](int trial) {
     const auto first = std::ranges::find_if(
-        completed, [&](const auto& one) { return are_of_one_set(state, one.first, trial); });
+        completed, [&](const auto& one) { return have_one_set(state, one.first, trial); });
     return first == completed.end() ? trial : first->first;
   };
   std::vector<Repeat> begun = state.repeats;

@@ -17,7 +17,7 @@ namespace {
 double value_in_file(const Gene& gene, const Value& value, const Where& where) try {
   return raw_values({{gene}}, {{gene.name, value}}).front();
 } catch (const Error& error) {
-  throw Error(error.fault(), where.file + ":" + std::to_string(where.line) + ": " + error.what());
+  throw Error(error.fault(), text_of(where) + ": " + error.what());
 }
 
 /// The number that the hyp file has there.

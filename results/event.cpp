@@ -1,7 +1,6 @@
 #include "results/event.hpp"
 
 #include <stdexcept>
-#include <type_traits>
 
 #include "core/json.hpp"
 #include "results/keys.hpp"

@@ -136,8 +136,7 @@ Parsed parse(const std::string& text, const fs::path& file) {
       if (whole)
         throw bad_input(where, "this line is damaged",
                         "mend it, or remove it: what it tells of is then trained again");
-      parsed.contents.warning =
-          file.string() + ":" + std::to_string(line) + ": the last line is torn and was left out";
+      parsed.contents.warning = text_of(where) + ": the last line is torn and was left out";
       break;
     }
     if (!std::exchange(parsed.has_run, true)) {

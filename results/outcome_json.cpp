@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "results/keys.hpp"
 
@@ -19,15 +20,20 @@ std::string event_of(const hyp::Outcome& outcome) {
   return is_repeat ? "repeated" : "completed";
 }
 
+/// What a failure may be besides, by its name in the journal, where false is left out.
+constexpr std::pair<const char*, bool hyp::Failed::*> flags[] = {
+    {"failed_before_ready", &hyp::Failed::failed_before_ready},
+    {"not_started", &hyp::Failed::not_started},
+    {"surroundings", &hyp::Failed::of_surroundings},
+    {"excused", &hyp::Failed::excused},
+    {"unconfirmed", &hyp::Failed::unconfirmed}};
+
 void add_result(Json& json, const hyp::Failed& failed) {
   json["kind"] = hyp::name_of(failed.kind);
   json["message"] = failed.message;
   json["log"] = failed.log;
-  if (failed.failed_before_ready) json["failed_before_ready"] = true;
-  if (failed.not_started) json["not_started"] = true;
-  if (failed.of_surroundings) json["surroundings"] = true;
-  if (failed.excused) json["excused"] = true;
-  if (failed.unconfirmed) json["unconfirmed"] = true;
+  for (const auto& [name, flag] : flags)
+    if (failed.*flag) json[name] = true;
   if (failed.epoch > 0) json["epoch"] = failed.epoch;
 }
 
@@ -39,19 +45,16 @@ void add_result(Json& json, const auto& trained) {
 
 hyp::Failed failed_from_json(const Json& json) {
   const bool final = keys::flag(json, "final");
-  // "never_ready" is what version 0.1 wrote.
-  const bool failed_before_ready =
-      json.value("failed_before_ready", json.value("never_ready", false));
-  return {.kind = hyp::failure_kind(keys::text(json, "kind")),
-          .message = keys::text(json, "message"),
-          .log = keys::text(json, "log"),
-          .final = final,
-          .failed_before_ready = failed_before_ready,
-          .not_started = json.value("not_started", false),
-          .of_surroundings = json.value("surroundings", false),
-          .excused = json.value("excused", json.value("taken_away", false)),
-          .unconfirmed = json.value("unconfirmed", false),
-          .epoch = json.contains("epoch") ? keys::integer(json, "epoch") : 0};
+  hyp::Failed failed{.kind = hyp::failure_kind(keys::text(json, "kind")),
+                     .message = keys::text(json, "message"),
+                     .log = keys::text(json, "log"),
+                     .final = final,
+                     // The names that version 0.1 wrote.
+                     .failed_before_ready = json.value("never_ready", false),
+                     .excused = json.value("taken_away", false),
+                     .epoch = json.contains("epoch") ? keys::integer(json, "epoch") : 0};
+  for (const auto& [name, flag] : flags) failed.*flag = json.value(name, failed.*flag);
+  return failed;
 }
 
 }  // namespace

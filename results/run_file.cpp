@@ -73,7 +73,7 @@ bool is_locked(const fs::path& file) {
 }
 
 Error write_failed(const fs::path& file, int error) {
-  const std::string what = file.string() + ": cannot write (" + std::strerror(error) + ")";
+  const std::string what = core::cannot_write(file, error);
   const std::string mend = core::how_to_write_again(error);
   const RunDirectory run{folder_of(file)};
   const auto folder = run.root.string();

@@ -1,5 +1,7 @@
 #include "trainer/options.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -104,10 +106,9 @@ std::optional<std::string> fault_of(const std::string& hyperparameter, const hyp
     return std::string("optimizer is ") + optimizers_text;
   }
   if (!number) return hyperparameter + " is a number";
-  constexpr double most_anchors = 1000;  // as in a model table
   const double count = std::nearbyint(*number);
   if (hyperparameter == "anchors" && !(count >= 0 && count <= most_anchors))
-    return "anchors are 1 to 1000, or 0: the model's own";
+    return fmt::format("anchors are 1 to {}, or 0: the model's own", most_anchors);
   if ((hyperparameter == "lr0" || hyperparameter == "weight_decay") && !(*number >= 0))
     return hyperparameter + " is 0 or more";
   if (hyperparameter == "momentum" && !(*number >= 0 && *number <= 1))

@@ -28,6 +28,9 @@ constexpr int whole_strides(int pixels, int stride, int least) {
   return std::max((pixels + stride - 1) / stride, least) * stride;
 }
 
+/// Anchors of a level at most: far beyond any detector.
+inline constexpr int most_anchors = 1000;
+
 /// The name of the embedded checkpoint.
 constexpr const char* embedded_weights = "shapes-base";
 

@@ -151,9 +151,10 @@ void declare_search(CLI::App& app, EvolveOptions& o) {
 void declare_trainer(CLI::App& app, EvolveOptions& o) {
   const auto* group = "Training";
   declare_data(app, o.train, group);
-  app.get_option("--imgsz")->description(
-      "Image size in pixels; default: 640 (96 for shapes; with --trainer ultralytics 224 for a "
-      "-cls model)");
+  app.get_option("--imgsz")->description(fmt::format(
+      "Image size in pixels; default: 640 ({} for shapes; with --trainer ultralytics 224 "
+      "for a -cls model)",
+      shapes_imgsz));
   declare_training(app, o.train, group, "Epochs of each trial");
   app.get_option("--optimizer")
       ->description(std::string(trainer::optimizers_text) +
@@ -256,7 +257,7 @@ std::vector<std::string> earlier_runs(const EvolveOptions& options) {
     auto end = words.end();
     std::error_code ignored;
     const auto name = [&] {
-      return boost::trim_copy(fmt::format("{}", fmt::join(word, end, ",")));
+      return std::string(core::trimmed(fmt::format("{}", fmt::join(word, end, ","))));
     };
     while (end - word > 1 && !std::filesystem::exists(name(), ignored)) --end;
     runs.push_back(name());

@@ -164,9 +164,9 @@ void RunScreen::on(const hyp::Outcome& outcome, const engine::RunState& state) {
   if (const auto* result = std::get_if<hyp::Completed>(&outcome.result)) {
     completed(outcome, *result, state);
   } else if (const auto* stop = std::get_if<hyp::Stopped>(&outcome.result)) {
-    stopped(outcome, *stop);
+    left_off(outcome, *stop, "stopped");
   } else if (const auto* pause = std::get_if<hyp::Paused>(&outcome.result)) {
-    paused(outcome, *pause);
+    left_off(outcome, *pause, "paused");
   } else {
     failed(outcome, std::get<hyp::Failed>(outcome.result));
   }
@@ -176,9 +176,7 @@ void RunScreen::completed(const hyp::Outcome& outcome, const hyp::Completed& res
                           const engine::RunState& state) {
   last_failure_.clear();  // the next one is news
   if (outcome.repeat > 0) {
-    const auto first =
-        std::ranges::find(state.completed(), outcome.trial, &engine::CompletedTrial::trial)
-            ->fitness;
+    const double first = state.completed()[state.row_of(outcome.trial)].fitness;
     screen_.line(fmt::format("{}  fitness {} again, {} at first", head(outcome),
                              fitness_text(result.fitness), fitness_text(first)));
     return;
@@ -190,15 +188,9 @@ void RunScreen::completed(const hyp::Outcome& outcome, const hyp::Completed& res
   highest ? screen_.line(text) : screen_.detail(text);
 }
 
-void RunScreen::stopped(const hyp::Outcome& outcome, const hyp::Stopped& stop) {
-  screen_.detail(fmt::format("{}  fitness {}  stopped after {} of {}", head(outcome),
-                             fitness_text(stop.fitness), stop.epoch,
-                             core::counted(epochs_, "epoch")));
-}
-
-void RunScreen::paused(const hyp::Outcome& outcome, const hyp::Paused& pause) {
-  screen_.detail(fmt::format("{}  fitness {}  paused after {} of {}", head(outcome),
-                             fitness_text(pause.fitness), pause.epoch,
+void RunScreen::left_off(const hyp::Outcome& outcome, const auto& at, const char* how) {
+  screen_.detail(fmt::format("{}  fitness {}  {} after {} of {}", head(outcome),
+                             fitness_text(at.fitness), how, at.epoch,
                              core::counted(epochs_, "epoch")));
 }
 

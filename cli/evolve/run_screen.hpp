@@ -95,8 +95,8 @@ class RunScreen : public engine::Observer {
 
   void completed(const hyp::Outcome& outcome, const hyp::Completed& result,
                  const engine::RunState& state);
-  void stopped(const hyp::Outcome& outcome, const hyp::Stopped& stop);
-  void paused(const hyp::Outcome& outcome, const hyp::Paused& pause);
+  /// `at`: where it was stopped or paused, before its last epoch; `how`: which of these.
+  void left_off(const hyp::Outcome& outcome, const auto& at, const char* how);
   void failed(const hyp::Outcome& outcome, const hyp::Failed& failure);
   double seconds() const;
 

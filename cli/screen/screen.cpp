@@ -11,12 +11,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
-#include <cstdlib>
 #include <exception>
 #include <string>
 #include <string_view>
 
 #include "cli/screen/text.hpp"
+#include "core/environment.hpp"
 #include "core/utf8.hpp"
 
 namespace evolve::cli {
@@ -29,8 +29,8 @@ std::size_t columns(std::FILE* out) {
 }
 
 bool is_terminal(std::FILE* out) {
-  const char* kind = std::getenv("TERM");
-  return isatty(fileno(out)) == 1 && kind && std::string_view(kind) != "dumb";
+  const auto kind = core::environment_variable("TERM");
+  return isatty(fileno(out)) == 1 && !kind.empty() && kind != "dumb";
 }
 
 mode_t type_of(std::FILE* out) {

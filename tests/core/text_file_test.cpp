@@ -24,7 +24,7 @@ TEST(TextFile, ThatIsMissingIsRefused) {
 
 TEST(TextFile, ThatIsADirectoryIsRefused) {
   EXPECT_EQ(test::refusal([] { read_text_file("/usr"); }),
-            "/usr: this is a directory; name a file in it");
+            "/usr: this is a folder; name a file in it");
 }
 
 TEST(TextFile, WithoutEndIsRefused) {

@@ -183,10 +183,7 @@ TEST(Metrics, OfARunAreThereWhileItGoesOnAndSayWhenItDoesNot) {
 TEST(Metrics, HaveOneLabelWhereverTheirRunIsResumedFrom) {
   Folder folder;
   const auto label = "{run=\"" + (folder / "run").string() + "\"";
-  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
-                                   "--trials", "2", "--output", "run"})
-                .code,
-            0);
+  finish_trials(folder, 2);
   EXPECT_THAT(read_file(folder / "run/metrics.prom"), HasSubstr("evolve_finished" + label));
   ASSERT_EQ(evolve("/", {"--resume", (folder / "run").string(), "--trials", "3"}).code, 0);
   EXPECT_THAT(read_file(folder / "run/metrics.prom"), HasSubstr("evolve_finished" + label));

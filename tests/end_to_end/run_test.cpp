@@ -66,10 +66,7 @@ TEST(Run, LeavesEveryFileOfARunDirectory) {
 // Without a model of luck, as the classic search is.
 TEST(Run, IsDrawnAgainAsItDrewItself) {
   Folder folder;
-  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
-                                   "--trials", "6", "--output", "run"})
-                .code,
-            0);
+  finish_trials(folder, 6);
   const auto own = read_file(folder / "run/evolve.png");
   for (const std::string named : {"run", "run/evolve.csv"}) {
     std::filesystem::remove(folder / "run/evolve.png");

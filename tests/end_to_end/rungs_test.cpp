@@ -127,10 +127,7 @@ TEST(EarlyStop, DoesNotHappenWithNoEarlyStopNorAfterAResume) {
 
 TEST(EarlyStop, OfARunCannotBeSwitchedOffLater) {
   Folder folder;
-  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
-                                   "--trials", "2", "--output", "run"})
-                .code,
-            0);
+  finish_trials(folder, 2);
   const auto ended = evolve(folder.path(), {"--resume", "run", "--no-early-stop"});
   EXPECT_EQ(ended.code, 2);
   EXPECT_THAT(ended.err, HasSubstr("early-stop"));

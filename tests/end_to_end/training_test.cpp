@@ -153,10 +153,7 @@ std::vector<nlohmann::json> answers(const std::filesystem::path& folder,
 
 TEST(Training, WaitsAtItsRungsAndDoesAsItIsTold) {
   Folder folder;
-  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
-                                   "--trials", "1", "--output", "run"})
-                .code,
-            0);
+  finish_trials(folder, 1);
   nlohmann::json train = {{"type", "train"},
                           {"trial", 7},
                           {"hyp", journal(folder / "run")[1]["hyp"]},

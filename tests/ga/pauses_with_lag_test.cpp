@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <boost/random/uniform_int_distribution.hpp>
-#include <cmath>
 #include <cstddef>
 #include <deque>
 #include <functional>

@@ -10,6 +10,7 @@
 #include "core/text_file.hpp"
 #include "core/yaml.hpp"
 #include "trainer/model/built_in_tables.hpp"
+#include "trainer/options.hpp"
 
 namespace evolve::trainer {
 namespace {
@@ -18,7 +19,6 @@ namespace fs = std::filesystem;
 
 // Far beyond any detector.
 constexpr int most_classes = 100000;
-constexpr int most_anchors = 1000;
 constexpr std::size_t most_rows = 1000;
 constexpr std::size_t longest_table = std::size_t{1} << 18;
 

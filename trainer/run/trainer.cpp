@@ -5,7 +5,6 @@
 #include <torch/torch.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <opencv2/core/utility.hpp>
 

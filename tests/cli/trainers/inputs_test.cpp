@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-
 #include "core/json.hpp"
 #include "tests/refusal.hpp"
 #include "tests/trainer/data/files.hpp"
