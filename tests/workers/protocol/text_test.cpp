@@ -67,6 +67,12 @@ TEST(LastWords, MeanTheSameToOurTrainersInPython) {
   const auto lost = words_of(ours, "signs_of_a_lost_device = ", "};");
   EXPECT_THAT(lost, testing::Contains("device lost"));
   EXPECT_EQ(words_of(python, "\nLOST_DEVICE = (", "\")"), lost);
+  EXPECT_EQ(full.size(), 17U);
+  EXPECT_EQ(lost.size(), 5U);
+  for (const auto& words : full)
+    EXPECT_EQ(kind_in(words, hyp::FailureKind::other), hyp::FailureKind::oom) << words;
+  for (const auto& words : lost)
+    EXPECT_EQ(kind_in(words, hyp::FailureKind::other), hyp::FailureKind::device_lost) << words;
 }
 
 TEST(LastWords, TellAFullMemoryAndALostDevice) {
