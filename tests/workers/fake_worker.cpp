@@ -280,7 +280,10 @@ void train(const json& message) {
   if (mode == "prepares") prepare(trial);
   say(epoch_line(trial, 1));
   leave_traces(message, dir);
-  if (mode == "ok" || mode == "prepares") {
+  if (mode == "is ready again")
+    say(R"({"type":"ready","protocol":1})"
+        "\n");
+  if (mode == "ok" || mode == "prepares" || mode == "is ready again") {
     say(result_line(trial, "0.5"));
   } else if (mode == "ok, and exits") {
     say(result_line(trial, "0.5"));

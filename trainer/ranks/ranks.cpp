@@ -99,6 +99,12 @@ bool Ranks::any(bool mine) {
   return mine;
 }
 
+std::vector<core::DeviceIdentity> Ranks::devices_of_others() const {
+  std::vector<core::DeviceIdentity> devices;
+  for (const auto& peer : peers_) devices.push_back(peer.device);
+  return devices;
+}
+
 void Ranks::reserve(std::size_t numbers) {
   if (alone() || numbers <= shared_.size()) return;
   if (rank_ == 0) shared_.grow(numbers);
@@ -150,6 +156,8 @@ void Ranks::take(Peer& peer, std::string_view line) {
     throw peer.failure.emplace(failure->kind, failure->kind == hyp::FailureKind::data
                                                   ? failure->message
                                                   : peer.name + ": " + failure->message);
+  if (const auto* ready = message ? std::get_if<workers::Ready>(&*message) : nullptr)
+    peer.device = ready->identity;
   if (on_alive_) on_alive_();
 }
 

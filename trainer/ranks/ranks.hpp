@@ -40,6 +40,8 @@ struct Peer {
   std::string received = {};
   /// What the peer answered where all ranks meet, once it has.
   std::optional<bool> answer = {};
+  /// Its device, once it has told that.
+  core::DeviceIdentity device = {};
   /// What it has failed with: why it is gone, whichever thread notices that.
   std::optional<TrainingFailed> failure = {};
 };
@@ -67,13 +69,15 @@ class Ranks {
   void tell(std::string_view line);
   /// The next line of rank 0 (without its newline), nothing when it is gone; for the other ranks.
   std::optional<std::string> next_line();
-  /// Says to rank 0 that this rank works, or that it has failed.
+  /// Says to rank 0 which device this rank has, that it works, or that it has failed.
   void report(const workers::FromWorker& message);
 
   /// Whether any rank says yes.
   bool any(bool mine);
   /// Waits for all ranks.
   void meet() { any(false); }
+  /// In rank 0: the devices of the others, in their order, once all have met.
+  std::vector<core::DeviceIdentity> devices_of_others() const;
   /// Makes room for so many numbers, the same in all ranks, to be added up.
   void reserve(std::size_t numbers);
   /// Replaces `numbers`, as many as were reserved or fewer, by the sum of those of all ranks, added

@@ -255,7 +255,7 @@ void run() {
   confine(shares.front());
   Answers answers;
   const auto device = inner_device();
-  const auto ready = ready_message(device);  // before torch has threads: it forks
+  auto ready = ready_message(device);  // before torch has threads: it forks
   std::optional<int> trial;
   Heartbeat heartbeat([&](const std::string& preparing) {
     answers.send(workers::FromWorker(workers::Alive{trial, preparing}));
@@ -271,6 +271,7 @@ void run() {
   };
   Trainer trainer(device, threads(), beat, cores_of_all(), ranks, preparing);
   ranks->meet();
+  ready.ranks = ranks->devices_of_others();
   answers.send(workers::FromWorker(ready));
   IdleWatch watch(ranks);
   const auto next = [&](std::string& line) {
@@ -320,8 +321,10 @@ void run_rank(int rank) {
   };
   std::optional<Trainer> trainer;
   if (failed([&] {
+        const auto device = inner_device();
+        ranks->report(ready_message(device));  // before torch has threads: it forks
         trainer.emplace(
-            inner_device(), threads(), [&] { heartbeat(); }, cores_of_all(), ranks);
+            device, threads(), [&] { heartbeat(); }, cores_of_all(), ranks);
         ranks->meet();
       }))
     return;

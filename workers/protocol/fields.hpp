@@ -32,9 +32,13 @@ using core::Of;
 // text that only people read: anything else is taken as it is spelled.
 
 template <class V>
+void visit(const V& key, Of<V, core::DeviceIdentity>& m) {
+  key.unless_default("uuid", m.uuid), key.unless_default("pci", m.pci);
+}
+template <class V>
 void visit(const V& key, Of<V, Ready>& m) {
   key("protocol", m.protocol), key.label("device", m.device);
-  key.unless_default("uuid", m.identity.uuid), key.unless_default("pci", m.identity.pci);
+  visit(key, m.identity), key.unless_default("ranks", m.ranks);
   key.unless_default("can_pause", m.can_pause);
 }
 template <class V>
@@ -124,8 +128,9 @@ void visit(const V& key, Of<V, TrainingReport>& m) {
 
 /// What stands inside another message.
 template <class T>
-concept Part = std::same_as<T, Losses> || std::same_as<T, BatchReport> ||
-    std::same_as<T, ClassReport> || std::same_as<T, ValidationReport>;
+concept Part = std::same_as<T, core::DeviceIdentity> || std::same_as<T, Losses> ||
+    std::same_as<T, BatchReport> || std::same_as<T, ClassReport> ||
+    std::same_as<T, ValidationReport>;
 
 /// Writes the keys into `json`.
 struct Writing {
@@ -155,7 +160,7 @@ struct Writing {
   }
   template <Part T>
   static Json json_of(const T& part) {
-    Json object;
+    Json object = Json::object();
     visit(Writing{object}, part);
     return object;
   }

@@ -32,6 +32,8 @@ struct Ready {
   std::string device;
   /// The identity of the worker's device; empty when it does not tell.
   core::DeviceIdentity identity = {};
+  /// Of a slot with several devices that each have a process: those of its ranks from 1 on.
+  std::vector<core::DeviceIdentity> ranks = {};
   /// The worker can keep a training at a rung, and a later process can go on with it.
   bool can_pause = false;
   bool operator==(const Ready&) const = default;

@@ -38,28 +38,34 @@ bool ended_well(int status) {
 }
 
 /// Why the device that a worker reports cannot be one of its slot's; empty when it may be. What
-/// either side does not tell contradicts nothing.
-std::string misfit(const core::DeviceIdentity& told,
-                   const std::vector<core::DeviceIdentity>& expected) {
+/// either side does not tell contradicts nothing. `who`: "it", "rank 1".
+std::string misfit(const std::string& who, const core::DeviceIdentity& told,
+                   std::vector<core::DeviceIdentity> expected) {
   using Part = std::string core::DeviceIdentity::*;
-  const auto is_another = [&](Part part, const auto& same) {
-    const auto contradicts = [&](const std::string& one) {
-      return !(told.*part).empty() && !one.empty() && !same(told.*part, one);
-    };
-    return !expected.empty() && std::ranges::all_of(expected, contradicts, part);
-  };
-  const auto list = [&](Part part) {
+  // Leaves those that fit; what the others have, where none does.
+  const auto others = [&](Part part, const auto& same) {
     std::vector<std::string> all;
     for (const auto& device : expected) all.push_back(device.*part);
-    return fmt::format("{}", fmt::join(all, " or "));
+    std::erase_if(expected, [&](const auto& device) {
+      return !(told.*part).empty() && !(device.*part).empty() && !same(told.*part, device.*part);
+    });
+    return expected.empty() ? fmt::format("{}", fmt::join(all, " or ")) : "";
   };
-  if (is_another(&core::DeviceIdentity::uuid, core::same_uuid))
-    return fmt::format("it has the device {}, but its slot's is {}", core::excerpt(told.uuid),
-                       list(&core::DeviceIdentity::uuid));
-  if (is_another(&core::DeviceIdentity::pci, core::same_pci))
-    return fmt::format("it has the device at {}, but its slot's is at {}", core::excerpt(told.pci),
-                       list(&core::DeviceIdentity::pci));
+  if (const auto uuids = others(&core::DeviceIdentity::uuid, core::same_uuid); !uuids.empty())
+    return fmt::format("{} has the device {}, but its slot's is {}", who, core::excerpt(told.uuid),
+                       uuids);
+  if (const auto pcis = others(&core::DeviceIdentity::pci, core::same_pci); !pcis.empty())
+    return fmt::format("{} has the device at {}, but its slot's is at {}", who,
+                       core::excerpt(told.pci), pcis);
   return {};
+}
+
+/// The same of all devices that it reports. Each rank has the slot's device in its place.
+std::string misfit(const Ready& told, const std::vector<core::DeviceIdentity>& expected) {
+  auto wrong = misfit("it", told.identity, expected);
+  for (std::size_t i = 0; i < told.ranks.size() && i + 1 < expected.size() && wrong.empty(); ++i)
+    wrong = misfit(fmt::format("rank {}", i + 1), told.ranks[i], {expected[i + 1]});
+  return wrong;
 }
 
 }  // namespace
@@ -123,7 +129,7 @@ void SupervisedProcess::on(const Ready& message) {
     return void(fail(FailureKind::protocol, fmt::format("it speaks protocol {}, evolve speaks {}",
                                                         message.protocol, protocol_version)));
   // A mask that did not work must not train on another's card.
-  if (const auto wrong = misfit(message.identity, identities_); !wrong.empty())
+  if (const auto wrong = misfit(message, identities_); !wrong.empty())
     return void(fail(FailureKind::protocol, wrong));
   ready_ = true;
   if (!unsent_.empty()) begin();

@@ -129,7 +129,9 @@ Sense Worker::receive(std::string_view line) try {
 
 void Worker::on(const Ready& message) {
   can_pause_ = message.can_pause;
-  identity_ = {core::excerpt(message.identity.uuid), core::excerpt(message.identity.pci)};
+  // A later one that does not tell takes nothing back.
+  if (message.identity != core::DeviceIdentity())
+    identity_ = {core::excerpt(message.identity.uuid), core::excerpt(message.identity.pci)};
   process_.on(message);
 }
 

@@ -64,6 +64,17 @@ TEST(Ranks, SayYesWhenOneDoes) {
   });
 }
 
+TEST(Ranks, TellRank0TheirDevicesWhereAllMeet) {
+  const auto ranks = test::joined_ranks(3);
+  in_each(ranks, [&](Ranks& own) {
+    const auto uuid = "GPU-" + std::to_string(own.rank());
+    if (own.rank() > 0) own.report(workers::Ready{.identity = {.uuid = uuid}});
+    own.meet();
+  });
+  EXPECT_THAT(ranks[0]->devices_of_others(),
+              ElementsAre(core::DeviceIdentity{"GPU-1"}, core::DeviceIdentity{"GPU-2"}));
+}
+
 TEST(Ranks, OfOneProcessAddNothing) {
   Ranks alone;
   std::vector<float> numbers = {1, 2};

@@ -33,6 +33,12 @@ TEST(Messages, OfAWorkerAreWrittenInOneLineEach) {
   EXPECT_EQ(line_of(FromWorker(Ready{.device = "cpu:0"})),
             R"({"type":"ready","protocol":1,"device":"cpu:0"})"
             "\n");
+  EXPECT_EQ(line_of(FromWorker(Ready{.device = "xpu:0",
+                                     .identity = {.uuid = "aa", .pci = "0000:03:00.0"},
+                                     .ranks = {{.uuid = "bb"}, {}}})),
+            R"({"type":"ready","protocol":1,"device":"xpu:0","uuid":"aa","pci":"0000:03:00.0",)"
+            R"("ranks":[{"uuid":"bb"},{}]})"
+            "\n");
   EXPECT_EQ(line_of(FromWorker(Epoch{17, 3, metrics})),
             R"({"type":"epoch","trial":17,"epoch":3,"metrics":)" + metrics_text + "}\n");
   EXPECT_EQ(line_of(FromWorker(Result{17, metrics})),
@@ -71,6 +77,7 @@ TEST(Messages, OfTheEngineAreWrittenInOneLineEach) {
 TEST(Messages, OfAWorkerComeBackAsTheyWere) {
   for (const FromWorker& message :
        {FromWorker(Ready{1, "xpu:0"}), FromWorker(Ready{.device = "cpu:0", .can_pause = true}),
+        FromWorker(Ready{.device = "xpu:0", .ranks = {{.uuid = "bb"}, {.pci = "0000:03:00.0"}}}),
         FromWorker(Epoch{17, 3, metrics}), FromWorker(Result{17, metrics}),
         FromWorker(Result{17, metrics, true}), FromWorker(Result{17, metrics, false, true}),
         FromWorker(Failure{17, hyp::FailureKind::device_lost, "gone"}), FromWorker(Alive{17}),

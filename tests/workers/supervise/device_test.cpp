@@ -35,7 +35,8 @@ TEST_F(Device, IsToldWithWhatWasTrainedOnIt) {
   WorkerSet workers(settings(R"(has {"uuid":"GPU-ab-cd","pci":"0000:03:00.0"})"), stop);
   const core::DeviceIdentity told{"GPU-ab-cd", "0000:03:00.0"};
   EXPECT_EQ(trained(workers, 0, "ok").identity, told);
-  EXPECT_EQ(std::get<NotTrained>(run(workers, 1, "crash")).identity, told);
+  EXPECT_EQ(trained(workers, 1, "is ready again").identity, told) << "which takes nothing back";
+  EXPECT_EQ(std::get<NotTrained>(run(workers, 2, "crash")).identity, told);
 }
 
 TEST_F(Device, MayBeAnyOfAGroup) {
@@ -45,6 +46,17 @@ TEST_F(Device, MayBeAnyOfAGroup) {
   EXPECT_EQ(failure_of(group, R"({"uuid":"GPU-bb","pci":"0000:04:00.0"})"), "");
   EXPECT_EQ(failure_of(group, R"({"uuid":"GPU-cc"})"),
             "it has the device GPU-cc, but its slot's is GPU-aa or GPU-bb");
+  EXPECT_EQ(failure_of(group, R"({"uuid":"GPU-aa","pci":"0000:04:00.0"})"),
+            "it has the device at 0000:04:00.0, but its slot's is at 0000:03:00.0");
+}
+
+TEST_F(Device, OfARankIsTheOneInItsPlace) {
+  const core::Slot group{.name = "xpu:0+xpu:1+xpu:2",
+                         .identities = {{"aa", "0000:03:00.0"}, {"bb", ""}, {"cc", ""}}};
+  EXPECT_EQ(failure_of(group, R"({"uuid":"aa","ranks":[{"uuid":"bb"},{"uuid":"cc"}]})"), "");
+  EXPECT_EQ(failure_of(group, R"({"uuid":"aa","ranks":[{},{"uuid":"cc"}]})"), "");
+  EXPECT_EQ(failure_of(group, R"({"uuid":"aa","ranks":[{"uuid":"bb"},{"uuid":"bb"}]})"),
+            "rank 2 has the device bb, but its slot's is cc");
 }
 
 TEST_F(Device, OfAnotherSlotIsRefused) {
