@@ -63,7 +63,7 @@ RunEnd Run::run() try {
   while (!state_.finished()) {
     record(fleet_.watch());
     follow_devices();
-    if (can_pause() == false) cannot_pause();
+    if (can_pause() == false || state_.pauses_fail()) cannot_pause();
     follow_time_limit();
     look_for_change();
     const auto block = blocked();

@@ -71,7 +71,7 @@ std::optional<bool> Run::can_pause() const {
   return settings_.can_pause ? settings_.can_pause : workers_.can_pause();
 }
 
-// Its trainer says so, or has run on where it was to be paused.
+// Its trainer says so, has run on where it was to be paused, or fails there.
 void Run::cannot_pause() {
   if (!state_.evolution().pausing()) return;
   const double trained = trainings_ended(state_) - time_limit_.ended_before;

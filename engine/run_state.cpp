@@ -121,6 +121,20 @@ bool RunState::failed_at_pause(int trial) const {
   return open && open->failed_at_pause();
 }
 
+bool RunState::pauses_fail() const {
+  constexpr int enough = 3;
+  const auto about_to = [&](const auto& open) {
+    const auto& attempt = open.second.attempt;
+    return attempt.number == 1 && told_to_pause(attempt.trial);
+  };
+  return failed_pauses_ >= enough && !surroundings_.paused_since(0) &&
+         evolution_.settings().lag.value_or(1) == 1 && std::ranges::none_of(open_, about_to);
+}
+
+bool RunState::told_to_pause(const hyp::Trial& trial) const {
+  return trial.pause_epoch > 0 && evolution_.rungs(trial.number).contains(trial.pause_epoch);
+}
+
 const hyp::Failed* RunState::outlived_failure(int trial) const {
   const auto* open = find_open(trial);
   if (!open || open->failed == 0 || !was_outlived(*open)) return nullptr;

@@ -97,6 +97,10 @@ class RunState {
   const hyp::Failed* outlived_failure(int trial) const;
   /// Whether the last attempt at the trial, which is open, failed once it had come to its pause.
   bool failed_at_pause(int trial) const;
+  /// Three trials have failed for good where they were told to pause, for no reason that a set may
+  /// give, and none has ever been paused, or is about to: it is not the trials that cannot. Never
+  /// in a search with a lag above 1, where that might be known sooner or later.
+  bool pauses_fail() const;
   /// Nothing is left to be trained.
   bool finished() const;
   /// The completed trials, in that order.
@@ -206,6 +210,8 @@ class RunState {
   std::optional<hyp::Trial> ask(const results::Started& started);
   Error bred_differently(int trial) const;
   void count_epochs(const hyp::Outcome& outcome, int start_epoch);
+  /// Whether it has come to its pause with a fitness, without which it is not told to.
+  bool told_to_pause(const hyp::Trial& trial) const;
   void repeat_ended(const hyp::Outcome& outcome, const hyp::Trial& repeat);
   std::optional<hyp::Trial> next_repeat() const;
   ga::Settings present_bounds() const;
@@ -241,6 +247,8 @@ class RunState {
   /// Trials and continuations that were asked for.
   int asked_ = 0;
   std::set<int> gone_on_;
+  /// Trials that failed for good where they were told to pause.
+  int failed_pauses_ = 0;
   std::int64_t epochs_trained_ = 0;
   double seconds_trained_ = 0;
   /// Where the evolution's best trial stands among them.

@@ -150,6 +150,9 @@ void RunState::completed(int trial, const hyp::Completed& result) {
 void RunState::failed(const hyp::Outcome& outcome, const hyp::Failed& failure, Open& open) {
   if (failure.final) {
     if (!first_failure_ && outcome.repeat == 0) first_failure_ = failure;
+    if (told_to_pause(open.attempt.trial) && failure.epoch == open.attempt.trial.pause_epoch &&
+        hyp::is_unexplained(failure.kind))
+      ++failed_pauses_;
     return;
   }
   if (failure.excused) return;

@@ -14,14 +14,16 @@
 // of its slot's kind: the trainer says so when it is ready. --rungs reports at each rung what it
 // has learnt so far, and waits for a word; a trial learns 0 to 99 hundredths of it, by its seed.
 // --pauses does the same, and can be paused there; --full-at-pauses then has no room to be, of
-// --full-at-pauses-of one trial has none. --epochs appends "TRIAL EPOCH" for each epoch that a
-// training took. --faults are those of fail(). --chatter logs so many bytes per training.
+// --full-at-pauses-of one trial has none; --crashes-at-pauses crashes there. --epochs appends
+// "TRIAL EPOCH" for each epoch that a training took. --faults are those of fail(). --chatter logs
+// so many bytes per training.
 // --needs fails a trial with kind data while FILE is not there. --once trains one trial and exits,
 // MS later, without looking at what it is told meanwhile. --stops-itself calls every result stopped
 // and paused though nobody asked for that. --runs-on could pause, but waits at no rung: it reports
 // all epochs and the result in one piece. --learns-late learns nothing before the last epoch,
-// --late-trial in one trial. --forgets cannot go on where it was paused: it crashes. --ends-early
-// ends one trial by itself, with a result, after its second epoch.
+// --late-trial in one trial. --learns-never learns nothing in so many trials after the first.
+// --forgets cannot go on where it was paused: it crashes. --ends-early ends one trial by itself,
+// with a result, after its second epoch.
 
 #include <signal.h>
 #include <unistd.h>
@@ -45,12 +47,13 @@ using nlohmann::json;
 namespace {
 
 struct Options {
-  bool full_at_pauses = false;
+  bool full_at_pauses = false, crashes_at_pauses = false;
   int full_at_pauses_of = -1;
   bool crash_always = false, crash_repeats = false, noise = false, rungs = false, pauses = false;
   bool runs_on = false, learns_late = false, once = false, stops_itself = false, forgets = false;
   int ends_early = -1;
   int sleep_ms = 0, linger_ms = 0, crash_trial = -1, late_trial = -1, chatter = 0;
+  int learns_never = 0;
   std::string log, epochs, needs, seen, program, crash_on, faults;
 };
 
@@ -62,6 +65,7 @@ Options read_options(int argc, char** argv) {
       {"--rungs", &Options::rungs},
       {"--pauses", &Options::pauses},
       {"--full-at-pauses", &Options::full_at_pauses},
+      {"--crashes-at-pauses", &Options::crashes_at_pauses},
       {"--runs-on", &Options::runs_on},
       {"--learns-late", &Options::learns_late},
       {"--once", &Options::once},
@@ -72,6 +76,7 @@ Options read_options(int argc, char** argv) {
       {"--linger", &Options::linger_ms},
       {"--crash-trial", &Options::crash_trial},
       {"--late-trial", &Options::late_trial},
+      {"--learns-never", &Options::learns_never},
       {"--ends-early", &Options::ends_early},
       {"--full-at-pauses-of", &Options::full_at_pauses_of},
       {"--chatter", &Options::chatter}};
@@ -245,10 +250,12 @@ void note(const Options& options, const json& mine, const json& train) {
 /// Goes as far as it may towards the score, and says how it ended.
 void finish(const Options& options, const json& train, double reached) {
   const int trial = train["trial"];
+  if (trial >= 1 && trial <= options.learns_never) reached = 0;
   const bool ends_early = options.ends_early == trial;
   const auto end = options.rungs && !ends_early ? ended_at(options, train, reached) : std::nullopt;
   const int last = end ? end->first : ends_early ? 2 : train["epochs"].get<int>();
   const auto result = metrics(end ? learnt(options, train, reached, last) : reached);
+  if (options.crashes_at_pauses && end && end->second == "pause") std::abort();
   const bool full = options.full_at_pauses || options.full_at_pauses_of == trial;
   if (full && end && end->second == "pause")
     return say({{"type", "error"},

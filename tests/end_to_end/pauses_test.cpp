@@ -222,6 +222,34 @@ TEST(Pause, OfATrainerThatIgnoresItsRungsIsNone) {
   EXPECT_EQ(count(journal(folder / "run"), "failed"), 0);
 }
 
+TEST(Pause, OfATrainerThatAlwaysFailsThereCostsThreeTrials) {
+  Folder folder;
+  const auto ended = evolve(
+      folder.path(), arguments("cpu:0", "run", {"--retries", "0"}, "--pauses --crashes-at-pauses"));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("the trainer does not pause: sets are trained whole from now"));
+  const auto events = journal(folder / "run");
+  EXPECT_EQ(count(events, "failed"), 3);
+  EXPECT_GE(count(events, "completed"), 15);
+  const auto known =
+      std::ranges::find(events, "cannot_pause", [](const auto& e) { return e["event"]; });
+  for (auto after = known; after != events.end(); ++after)
+    EXPECT_FALSE(after->contains("pause_epoch")) << *after;
+}
+
+TEST(Pause, OfTrialsWithoutAFitnessThereIsNotWhatFails) {
+  Folder folder;
+  const auto ended =
+      evolve(folder.path(), {"--trainer-command", fake_trainer("--pauses --learns-never 3"),
+                             "--devices", "cpu:0", "--epochs", "9", "--max-epochs", "150",
+                             "--fitness", "2*P*R/(P+R)", "--output", "run"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const auto events = journal(folder / "run");
+  EXPECT_EQ(count(events, "failed"), 3);
+  EXPECT_EQ(count(events, "cannot_pause"), 0);
+  EXPECT_GT(count(events, "paused"), 0);
+}
+
 TEST(Pause, IsAskedOfATrainerStillThatHasEndedATrainingByItself) {
   Folder folder;
   const auto ended = evolve(
