@@ -1,6 +1,8 @@
 """What is asked of a data set by both trainers that come along: the files that its paths lead to, as Ultralytics and YOLOv5
 find them."""
 
+import contextlib
+import fcntl
 import glob
 import os
 import re
@@ -37,10 +39,35 @@ def check_images(data, found):
                 raise FileNotFoundError(f"'{data}': '{split}:' images not found, missing path '{path}'")
 
 
-def check_labels(labels, images):
-    """Raises TrialFailed where no image of a validation has a label: all of its metrics would be 0, whatever is trained."""
+def check_labels(labels, split, images):
+    """Raises TrialFailed where no image of a split ("train", "val") has a label: all metrics would be 0, whatever is trained."""
     if not any(map(len, labels)):
-        raise TrialFailed("data", f"no label in the validation images: {images}")
+        raise TrialFailed("data", f"no label in the {'training' if split == 'train' else 'validation'} images: {images}")
+
+
+@contextlib.contextmanager
+def alone_in(folder, wait):
+    """While it lasts, no other process of this machine that asks for the same folder is here; True: another one was, and
+    `wait()` was called until it had gone. Of a folder that cannot be opened, several are."""
+    with contextlib.ExitStack() as opened:
+        waited = False
+        with contextlib.suppress(OSError):
+            lock = os.open(folder, os.O_RDONLY)
+            opened.callback(os.close, lock)
+            while not locked(lock):
+                waited = True
+                wait()
+            opened.callback(fcntl.flock, lock, fcntl.LOCK_UN)  # a child process may have it open for longer
+        yield waited
+
+
+def locked(file):
+    """Whether this process has the lock of an open file from now on. OSError: its file system knows none."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def images_in(place):
@@ -75,8 +102,8 @@ def size_of_labels(image):
 
 def contents_of(found):
     """Of each split of a data set whose paths are `found` these, the number of its images, and a checksum of their names
-    and of the sizes of their label files; {} without paths. By names and sizes both packages themselves tell whether labels
-    have changed; they also look at the images' sizes, but Ultralytics writes damaged images anew."""
+    and of the sizes of their label files; {} without paths. By names and sizes YOLOv5, and Ultralytics until lately,
+    tell whether labels have changed; they also look at the images' sizes, but both write damaged images anew."""
     contents = {}
     for split in ("train", "val") if found else ():
         images, checksum = 0, 0

@@ -7,7 +7,6 @@ once, at the end, in last.pt alone, and not validated again.
 Trials can be paused: see evolve.ultralytics_pause.
 """
 
-import contextlib
 import os
 import sys
 
@@ -69,8 +68,8 @@ def trainer_class(base):
         def build_dataset(self, img_path, mode="train", batch=None):
             with worker.data_failures():
                 dataset = super().build_dataset(img_path, mode, batch)
-            if mode == "val" and self.args.task in BOXED:
-                data_set.check_labels((label["cls"] for label in dataset.labels), img_path)
+            if self.args.task in BOXED:
+                data_set.check_labels((label["cls"] for label in dataset.labels), mode, img_path)
             return dataset
 
         def save_model(self):
@@ -97,7 +96,7 @@ def saved_at_once(save):
         # Before 8.3.75 Ultralytics replaces the name's ending, for a moment.
         own = path.with_name(f"{os.getpid()}.{path.name}")
         save(prefix, own, labels, version)
-        with contextlib.suppress(FileNotFoundError):  # a folder that cannot be written to, as Ultralytics has said
+        if own.exists():  # not where the folder cannot be written to, as Ultralytics has said
             os.replace(own, path)
 
     return save_at_once

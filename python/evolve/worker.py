@@ -347,6 +347,8 @@ def main(load, check, can_pause=False):
     know of its trials, and the contents of its data set (data_set.contents_of; {}: it is not here yet). The last line that
     it prints has these as {"trains_with": "…", "notes": ["…"], "data": {…}}, or what is wrong if its exit code is not 0, of
     a hyperparameter as {"hyperparameter": "…", "is_start": …, "message": "…"}."""
+    # Ultralytics, which YOLOv5's package imports, would install packages that it misses, in each slot at once.
+    os.environ.setdefault("YOLO_AUTOINSTALL", "false")
     if sys.argv[1:2] != ["--check"]:
         return serve(load, can_pause)
     asked = json.loads(sys.argv[2])

@@ -12,11 +12,13 @@ It cannot pause: YOLOv5's checkpoints keep half-precision weights and no random 
 another one.
 """
 
+import contextlib
 import glob
 import logging
 import os
 import pathlib
 import sys
+import time
 
 from evolve import data_set, worker
 
@@ -130,6 +132,7 @@ def yolov5(checkout):
     # Nothing is drawn, and without a network the download of a font to draw with would end each training, or never end.
     sys.modules[train.check_dataset.__module__].check_font = lambda *_, **__: None
     log = sys.modules[train.check_dataset.__module__].LOGGER
+    one_looks_over(sys.modules[train.create_dataloader.__module__])
     train.check_dataset = worker.data_failures()(with_missing_paths(train.check_dataset, log))
     train.create_dataloader = with_labels(worker.data_failures()(train.create_dataloader))
     strip = train.strip_optimizer
@@ -192,12 +195,41 @@ def with_missing_paths(check_dataset, log):
     return look
 
 
+def one_looks_over(dataloaders):
+    """Makes one slot at a time look over the labels of a data set: YOLOv5 writes damaged images anew while it does, which
+    others would find half written, and leave out from then on. Those that had to wait take what it has saved."""
+    import numpy
+    import tqdm
+
+    dataset_class = dataloaders.LoadImagesAndLabels
+    look_over = dataset_class.cache_labels
+
+    def wait():
+        for _ in tqdm.tqdm([0], disable=True):  # a sign of life
+            time.sleep(0.2)
+
+    def saved(dataset, path):
+        found = numpy.load(path, allow_pickle=True).item()
+        files = dataset.label_files + dataset.im_files
+        return found if (found["version"], found["hash"]) == (dataset.cache_version, dataloaders.get_hash(files)) else None
+
+    def cache_labels(dataset, path, prefix=""):
+        with data_set.alone_in(path.parent, wait) as waited:
+            found = None
+            if waited:
+                with contextlib.suppress(Exception):  # whatever it is, YOLOv5 looks itself then
+                    found = saved(dataset, path)
+            return found or look_over(dataset, path, prefix)
+
+    dataset_class.cache_labels = cache_labels
+
+
 def with_labels(create_dataloader):
     """`create_dataloader`, images without any label being refused: YOLOv5 does so itself where it trains on them."""
 
     def create(images, *arguments, **named):
         loader, dataset = create_dataloader(images, *arguments, **named)
-        data_set.check_labels(dataset.labels, images)
+        data_set.check_labels(dataset.labels, "val", images)
         return loader, dataset
 
     return create

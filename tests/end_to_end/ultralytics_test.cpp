@@ -367,6 +367,11 @@ TEST(Ultralytics, TrainsAllTrialsOfAProcessWithTheBatchThatAutoBatchFindsFirst) 
   EXPECT_EQ(settings_of(folder, 2)["batch"], 24);
 }
 
+TEST(Ultralytics, DoesNotTrainWhereNoTrainingImageHasALabel) {
+  expect_wrong_data("ultralytics", "yolo11n.yaml", "# train: unlabelled\ntrain: images\n",
+                    "no label in the training images: ");
+}
+
 TEST(Ultralytics, DoesNotTrainWhereNoValidationImageHasALabel) {
   expect_wrong_data("ultralytics", "yolo11n.yaml", "train: images\nval: unlabelled\n",
                     "no label in the validation images: ");

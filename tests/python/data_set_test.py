@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What counts as the contents of a data set for the trainers in Python: tests/python/data_set_test.py"""
 
+import contextlib
 import pathlib
 import sys
 import tempfile
@@ -37,6 +38,23 @@ class DataSetTest(unittest.TestCase):
             self.assertEqual(failed.kind, "data")
             return str(failed).split(";")[0]
         return None
+
+    def test_has_one_process_alone_until_that_has_gone(self):
+        first, waits = contextlib.ExitStack(), []
+        self.assertFalse(first.enter_context(data_set.alone_in(self.folder, self.fail)))
+        with data_set.alone_in(self.folder / "images", self.fail) as waited:
+            self.assertFalse(waited, "of another folder")
+
+        def wait():
+            waits.append(1)
+            if len(waits) == 3:
+                first.close()
+
+        with data_set.alone_in(self.folder, wait) as waited:
+            self.assertTrue(waited)
+        self.assertEqual(len(waits), 3)
+        with data_set.alone_in(self.folder / "none", self.fail) as waited:
+            self.assertFalse(waited)
 
     def test_finds_the_images_of_folders_and_of_text_files(self):
         contents = data_set.contents_of(self.found)

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """What no training with a stand-in shows of python/evolve/ultralytics.py: tests/python/ultralytics_test.py"""
 
+import errno
 import pathlib
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
 
@@ -53,6 +55,10 @@ class Labels(unittest.TestCase):
     def test_need_not_be_saved(self):
         ultralytics.saved_at_once(lambda *_: None)("", self.file, "new", "1.0")
         self.assertFalse(self.file.exists())
+
+    def test_need_not_be_saved_on_a_file_system_that_is_read_only(self):
+        with unittest.mock.patch("os.replace", side_effect=OSError(errno.EROFS, "Read-only file system")):
+            ultralytics.saved_at_once(lambda *_: None)("", self.file, "new", "1.0")
 
 
 if __name__ == "__main__":

@@ -100,6 +100,17 @@ def check_dataset(data, autodownload=True):
     return {**paths, "unlabelled": "unlabelled" in text}
 
 
+def get_hash(files):
+    return sum(map(len, files))
+
+
+class LoadImagesAndLabels:
+    cache_version = 0.6
+
+    def cache_labels(self, path, prefix=""):
+        raise AssertionError("labels are looked over")
+
+
 def create_dataloader(folder, seconds, labels):
     for _ in tqdm(range(4)):  # looks at the labels
         time.sleep(seconds / 4)

@@ -14,7 +14,7 @@ class BaseDataset:
             time.sleep(1.5 if "slow" in args.model and mode == "train" else 0)
         self.prefix = f"{mode}: "
         self.im_files, self.imgsz, self.rect = [folder + "/a.jpg"], args.imgsz, args.rect
-        has_labels = mode == "train" or args.task == "classify" or "unlabelled" not in pathlib.Path(args.data).read_text()
+        has_labels = args.task == "classify" or f"{mode}: unlabelled" not in pathlib.Path(args.data).read_text()
         self.labels = [{"cls": []}, {"cls": [0] if has_labels else []}]
         self.ims, self.im_hw0, self.im_hw = [None], [None], [None]
         self.cache = args.cache or None
