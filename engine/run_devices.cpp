@@ -49,6 +49,8 @@ void Run::remember_devices() {
 }
 
 void Run::change_devices(const DeviceRequest& request) {
+  if (request.spec.find('\0') != std::string::npos)
+    throw bad_argument("it is no plain text (UTF-16?)", "save it as UTF-8");
   if (request.spec.empty()) throw bad_argument("no device would be left", "leave the run one");
   const auto known = with_members(had_);
   std::vector<std::string> taken;

@@ -43,6 +43,9 @@ void settle_inputs(Plan& plan, bool may_change, Screen& screen);
 /// before anything is found to be missing.
 std::optional<std::string> note_on_folder(const results::RunSettings& run);
 
+/// "xpu:0, xpu:1"; of very many "npu:0, npu:1, npu:2, … npu:199".
+std::string listed(std::vector<std::string> slots);
+
 /// What will run, for the screen: "48 trials (4 generations of 12) on 2 slots: cpu:0, cpu:1", …
 std::vector<std::string> plan_lines(const Plan& plan);
 

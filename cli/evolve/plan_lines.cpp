@@ -37,16 +37,6 @@ std::vector<std::string> known_lines(const std::vector<results::EarlierRun>& ear
   return lines;
 }
 
-/// "xpu:0, xpu:1"; of very many "npu:0, npu:1, npu:2, … npu:199".
-std::string listed(std::vector<std::string> slots) {
-  constexpr std::ptrdiff_t most = 16, first = 3;
-  if (std::ssize(slots) > most) {
-    slots.back().insert(0, "… ");
-    slots.erase(slots.begin() + first, slots.end() - 1);
-  }
-  return fmt::format("{}", fmt::join(slots, ", "));
-}
-
 /// "520 epochs of training, at most 200 trials"; only what may decide.
 std::string bounded(const std::string& trials, const ga::Settings& search) {
   if (!search.max_epochs) return trials;
@@ -80,6 +70,15 @@ std::string what_runs(const EvolveOptions& o, const hyp::Space& space) {
 }
 
 }  // namespace
+
+std::string listed(std::vector<std::string> slots) {
+  constexpr std::ptrdiff_t most = 16, first = 3;
+  if (std::ssize(slots) > most) {
+    slots.back().insert(0, "… ");
+    slots.erase(slots.begin() + first, slots.end() - 1);
+  }
+  return fmt::format("{}", fmt::join(slots, ", "));
+}
 
 std::vector<std::string> plan_lines(const Plan& plan) {
   const auto& o = plan.options;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "cli/evolve/plan.hpp"
 #include "cli/screen/text.hpp"
 #include "core/number.hpp"
 #include "core/utf8.hpp"
@@ -249,7 +250,7 @@ void RunScreen::on(const results::DeviceBroughtBack& back, const engine::RunStat
 
 void RunScreen::on(const results::DevicesChanged& changed, const engine::RunState&) {
   screen_.line(fmt::format("{} from now on: {}", core::counted(std::ssize(changed.slots), "slot"),
-                           fmt::join(changed.slots, ", ")));
+                           listed(changed.slots)));
 }
 
 void RunScreen::on_devices_refused(const std::string& reason) {

@@ -151,6 +151,8 @@ Error unknown_arguments(const CLI::App& app, const std::string& first) {
   if (std::ranges::count(beyond_us, usual) > 0)
     return bad_argument(name + " is YOLOv5's, and evolve has nothing like it",
                         "leave it out, or use val.py (evolve export yolov5 makes weights for it)");
+  if (command.get_option_no_throw(name) && std::ranges::count(left, "--") == 0)
+    return bad_argument(name + " stands before " + command.get_name(), "write it after that");
   auto others = app.get_subcommands({});
   others.insert(others.begin(), &app);
   for (const auto* other : others)

@@ -101,6 +101,18 @@ TEST_F(DeviceFile, ChangesNothingWhenItAsksForWhatCannotBe) {
   expect_all_completed();
 }
 
+TEST_F(DeviceFile, ChangesNothingInUtf16) {
+  write_after(2, std::string("\xFF\xFE"
+                             "n\0p\0u\0:\0"
+                             "1\0",
+                             12));
+  const auto ended = process_.wait();
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("run/devices: nothing changes: it is no plain text (UTF-16?); "
+                                   "save it as UTF-8\n"));
+  expect_all_completed();
+}
+
 TEST_F(DeviceFile, LeavesTheRunADevice) {
   write_after(2, "take npu:0\ntake npu:1\n");
   const auto ended = process_.wait();

@@ -411,6 +411,8 @@ TEST(Evolve, SaysWhichCommandHasAnOptionThatItHasNot) {
                  {"--conf: there is no such option; evolve val has it; see evolve train --help"});
   expect_refusal(folder, {"train", "--trials", "5"},
                  {"--trials: there is no such option; evolve has it; see evolve train --help"});
+  expect_refusal(folder, {"--patience", "10", "train"},
+                 {"--patience stands before train; write it after that"});
   expect_refusal(folder, {"devices", "--data", "x"},
                  {"--data: there is no such option; evolve has it; see evolve devices --help"});
 }
