@@ -36,6 +36,9 @@ std::vector<std::string> arguments(const std::string& devices, const std::string
   return all;
 }
 
+/// A fitness that is no number where nothing was learnt.
+const std::vector<std::string> none_at_0 = {"--fitness", "2*P*R/(P+R)"};
+
 /// The epochs that trainers have trained, by trial, in the order in which they were.
 std::map<int, std::vector<int>> trained(const Folder& folder) {
   std::map<int, std::vector<int>> epochs;
@@ -240,9 +243,7 @@ TEST(Pause, OfATrainerThatAlwaysFailsThereCostsThreeTrials) {
 TEST(Pause, OfTrialsWithoutAFitnessThereIsNotWhatFails) {
   Folder folder;
   const auto ended =
-      evolve(folder.path(), {"--trainer-command", fake_trainer("--pauses --learns-never 3"),
-                             "--devices", "cpu:0", "--epochs", "9", "--max-epochs", "150",
-                             "--fitness", "2*P*R/(P+R)", "--output", "run"});
+      evolve(folder.path(), arguments("cpu:0", "run", none_at_0, "--pauses --learns-never 3"));
   EXPECT_EQ(ended.code, 0) << ended.err;
   const auto events = journal(folder / "run");
   EXPECT_EQ(count(events, "failed"), 3);
@@ -355,9 +356,7 @@ TEST(Pause, IsNoneWhereTheFitnessIsNotANumberYet) {
 TEST(Pause, IsThereForTheOthersWhereOneTrialHadNoFitnessAtItsLook) {
   Folder folder;
   const auto ended =
-      evolve(folder.path(), {"--trainer-command", fake_trainer("--pauses --late-trial 5"),
-                             "--devices", "cpu:0", "--epochs", "9", "--max-epochs", "200",
-                             "--fitness", "2*P*R/(P+R)", "--output", "run"});
+      evolve(folder.path(), arguments("cpu:0", "run", none_at_0, "--pauses --late-trial 5", "200"));
   EXPECT_EQ(ended.code, 0) << ended.err;
   const auto events = journal(folder / "run");
   EXPECT_EQ(count(events, "cannot_pause"), 0);
